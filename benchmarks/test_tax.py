@@ -1,0 +1,9 @@
+"""The collaboration tax, a case a cell. A low score is a measurement; a case fails when rollouts could not be run."""
+
+import pytest
+
+
+@pytest.mark.study("tax")
+def test_tax(cell, run_cell):
+    failures = run_cell(cell)
+    assert not failures, f"{len(failures)} rollouts of {cell.id} could not be run:\n" + "\n".join(failures[:20])

@@ -1,0 +1,62 @@
+"""Cells: what is measured. The same deterministic list in every worker."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+MODES = ("solo", "half", "homo", "hetero")
+RESERVED = {"con", "prn", "aux", "nul", *(f"{d}{n}" for d in ("com", "lpt") for n in range(1, 10))}
+
+
+def slug(name: str) -> str:
+    """`name` as part of a file name and test id: itself where that is safe on every system, else with a hash that
+    keeps apart what looks alike."""
+    if re.fullmatch(r"[a-z0-9][a-z0-9._-]{0,59}", name) and name.split(".")[0] not in RESERVED and name[-1] != ".":
+        return name
+    safe = re.sub(r"[^A-Za-z0-9.-]+", "_", name).strip("._")[:40]
+    return f"{safe}_{hashlib.sha256(name.encode('utf-8', 'surrogatepass')).hexdigest()[:6]}"
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One cell of a study. `models` are in seat order; `condition` is an intervention, or the view in `half`."""
+
+    study: str
+    task: str
+    family: str
+    mode: str
+    models: tuple[str, ...]
+    condition: str = ""
+
+    @property
+    def id(self) -> str:
+        """Readable, unique, safe as a pytest id and as a folder name."""
+        seats = self.models[:1] if len(set(self.models)) == 1 else self.models
+        return "-".join(filter(None, (self.task, self.mode, "+".join(map(slug, seats)), self.condition)))
+
+
+def tax_cells(
+    tasks: Sequence[tuple[str, str]],
+    models: Sequence[str],
+    pairs: Sequence[tuple[str, str]],
+    modes: Sequence[str],
+    interventions: Sequence[str],
+) -> Iterator[Cell]:
+    """The cells of the tax study (paper, section 4.3): `tasks` are (name, family). A pair runs in both orders; its
+    members also run solo, which its tax needs; interventions concern dialogues only."""
+    conditions = ("", *interventions)
+    for name, family in tasks:
+        for model in models:
+            if "solo" in modes:
+                yield Cell("tax", name, family, "solo", (model,))
+            if "half" in modes:
+                yield from (Cell("tax", name, family, "half", (model,), f"view{v}") for v in (1, 2))
+            if "homo" in modes:
+                yield from (Cell("tax", name, family, "homo", (model, model), c) for c in conditions)
+        if "hetero" in modes:
+            for a, b in pairs:
+                for seats in ((a, b), (b, a)):
+                    yield from (Cell("tax", name, family, "hetero", seats, c) for c in conditions)

@@ -1,0 +1,180 @@
+"""The one way to ask a model: replay, simulated model or endpoint; retries; usage. Above it nobody knows HTTP."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import random
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from collabtax.cassettes import CURRENT, SECRET, Conversation
+from collabtax.models import Model
+
+if TYPE_CHECKING:
+    import openai
+
+TIMEOUT, CONNECT = 120.0, 60.0  # seconds a call and to connect (paper, appendix J; starved cores connect slowly)
+NETWORK_RETRIES, FILTER_RETRIES = 5, 6  # paper, appendix J
+LONGEST_WAIT = 60.0  # seconds between two tries
+FATAL = ("insufficient_quota", "invalid_api_key", "model_not_found", "billing_hard_limit_reached")
+
+
+class EndpointError(Exception):
+    """A call that the endpoint or the way to it failed, after all retries. Says nothing about the model."""
+
+
+@dataclass(frozen=True)
+class Completion:
+    """What a model said. `finish` is the provider's reason for stopping, "refusal" where only a refusal was given;
+    `usage` counts tokens (prompt, cached, completion, reasoning); `seconds` is the latency, in a replay the recorded
+    one; `cost` is in USD, None where no price is known."""
+
+    text: str
+    finish: str
+    usage: dict[str, int]
+    seconds: float
+    cost: float | None
+
+
+def read_reply(text: str) -> tuple[str, str, dict[str, int]]:
+    """Text, finish reason and usage of a reply. Raises EndpointError, with the reason, for one that says nothing."""
+    try:
+        reply = json.loads(text)
+    except ValueError:
+        raise EndpointError(f"the reply is no JSON: {text[:80]!r}") from None
+    choices = reply.get("choices") if isinstance(reply, dict) else None
+    if not isinstance(choices, list) or not choices or not isinstance(choices[0], dict):
+        raise EndpointError("the reply holds no choice")
+    message, finish = choices[0].get("message") or {}, str(choices[0].get("finish_reason") or "stop")
+    content, refusal = message.get("content"), message.get("refusal")
+    if finish == "content_filter":
+        raise EndpointError("content_filter: the provider's filter withheld the reply")
+    if not (isinstance(content, str) and content.strip()):
+        if not (isinstance(refusal, str) and refusal.strip()):
+            raise EndpointError(f"the reply is empty (finish_reason {finish})")
+        content, finish = refusal, "refusal"
+    told = reply.get("usage") or {}
+    usage = {"prompt": told.get("prompt_tokens"), "completion": told.get("completion_tokens")}
+    usage["cached"] = (told.get("prompt_tokens_details") or {}).get("cached_tokens")
+    usage["reasoning"] = (told.get("completion_tokens_details") or {}).get("reasoning_tokens")
+    return content, finish, {k: v for k, v in usage.items() if isinstance(v, int) and v}
+
+
+class Chat:
+    """Completions for all rollouts of a process. Its methods run in one event loop."""
+
+    def __init__(self, on_wait: Callable[[str, float], None] = lambda cause, seconds: None) -> None:
+        self._clients: dict[tuple[str, str], openai.AsyncOpenAI] = {}
+        self._http: Any = None
+        self._on_wait = on_wait
+
+    async def complete(self, model: Model, asked: Conversation) -> Completion:
+        """Ask `model`. The open cassette answers where it can.
+
+        Raises:
+            CassetteMiss: not recorded, and the record mode does not allow to ask.
+            EndpointError: the endpoint failed for good.
+        """
+        cassette = CURRENT.get()
+        recorded = cassette.take(asked.digest())
+        if recorded is None and not cassette.may_record:
+            raise cassette.miss(asked)
+        if recorded is None and model.in_process:
+            from collabtax.sim.endpoint import respond
+
+            try:
+                reply = respond(asked.request())
+            except ValueError as problem:
+                raise EndpointError(str(problem)) from None
+            recorded = cassette.save(asked, "http://in-process/v1/chat/completions", json.dumps(reply), 0.0)
+        if recorded is not None:
+            text, seconds = recorded["body"]["string"], recorded.get("seconds", 0.0)
+        else:
+            text, seconds = await self._ask(model, asked)
+        said, finish, usage = read_reply(text)
+        return Completion(said, finish, usage, seconds, model.price(usage))
+
+    async def _ask(self, model: Model, asked: Conversation) -> tuple[str, float]:
+        import httpx2
+        import openai
+
+        from collabtax.transport import is_answer
+
+        client = self._client(model)
+        body = json.dumps(asked.request(), ensure_ascii=False).encode(errors="surrogatepass")
+        rng = random.Random(asked.digest())
+        tries = 0
+        while True:
+            tries += 1
+            allowed, wait = NETWORK_RETRIES, 0.5
+            try:
+                # The SDK's own entry for plain requests: its typed one walks the whole history on every call.
+                reply = await client.post(
+                    "/chat/completions",
+                    cast_to=httpx2.Response,
+                    content=body,
+                    options={"headers": {"content-type": "application/json"}},
+                )
+                if is_answer(reply.text):
+                    return reply.text, reply.extensions.get("seconds", 0.0)
+                try:
+                    read_reply(reply.text)
+                    cause = "the reply holds no answer"
+                except EndpointError as problem:
+                    cause = str(problem)
+                if "content_filter" in cause:
+                    allowed, wait = FILTER_RETRIES, 2.0
+            except openai.APIStatusError as problem:
+                cause, retry_after = explain(problem, model), problem.response.headers.get("retry-after")
+                if "content_filter" in problem.response.text:
+                    allowed, wait = FILTER_RETRIES, 2.0
+                elif (problem.status_code not in (408, 409, 429) and problem.status_code < 500) or any(
+                    word in problem.response.text for word in FATAL
+                ):
+                    raise EndpointError(cause) from None
+                if retry_after and retry_after.replace(".", "", 1).isdigit():
+                    wait = max(wait, float(retry_after) / 2**tries)
+            except openai.APIConnectionError as problem:
+                cause = f"{model.host}: {problem.__cause__ or problem}".strip(" :")
+            if tries > allowed:
+                raise EndpointError(f"{cause} (after {tries} tries)")
+            pause = min(LONGEST_WAIT, wait * 2**tries * (0.75 + 0.5 * rng.random()))
+            self._on_wait(cause, pause)
+            await asyncio.sleep(pause)
+
+    def _client(self, model: Model) -> openai.AsyncOpenAI:
+        """One client an endpoint, one connection pool for all."""
+        import httpx2
+        import openai
+
+        from collabtax.transport import CassetteTransport
+
+        where = model.url, model.key_env
+        if where not in self._clients:
+            self._http = self._http or httpx2.AsyncClient(
+                transport=CassetteTransport(), timeout=httpx2.Timeout(TIMEOUT, connect=CONNECT)
+            )
+            self._clients[where] = openai.AsyncOpenAI(
+                api_key=model.key(), base_url=model.url, http_client=self._http, max_retries=0,
+                timeout=httpx2.Timeout(TIMEOUT, connect=CONNECT),
+            )  # fmt: skip
+        return self._clients[where]
+
+    async def aclose(self) -> None:
+        if self._http is not None:
+            await self._http.aclose()
+
+
+def explain(problem: openai.APIStatusError, model: Model) -> str:
+    """One line about a refused request, with the remedy where there is one, and no secret."""
+    said = SECRET.sub("***", " ".join(problem.response.text.split()))[:200]
+    remedy = {
+        401: f"; check the key in {model.key_env}",
+        404: f"; check the model's name and base_url {model.url}",
+        400: "; parameters a model refuses are listed under `refuses` in a models file",
+    }.get(problem.status_code, "")
+    if "insufficient_quota" in said:
+        remedy = "; the account has no quota left: add credit or use another key"
+    return f"{model.host} answered {problem.status_code}: {said}{remedy}"

@@ -1,0 +1,65 @@
+"""The table of options: pytest options, table keys and `--help` are all made from it. Imports nothing heavy."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from collabtax.cells import MODES
+
+RECORD_MODES = ("none", "once", "new_episodes", "all")
+CLAUSES = ("l1", "l2", "l3", "l4")
+INTERVENTIONS = {"all-four": CLAUSES} | {f"no-{c}": tuple(x for x in CLAUSES if x != c) for c in CLAUSES}
+STUDIES = ("tax",)
+
+# name, type (bool: a switch; list: may be repeated), default, metavar, help
+OPTIONS: tuple[tuple[str, type, Any, str, str], ...] = (
+    ("model", list, (), "NAME", "a model to measure; may be repeated; without any, the embedded default runs"),
+    ("pair", list, (), "A,B", "a pair of models to measure, in both orders; may be repeated"),
+    ("task", list, (), "NAME", "a task, or several with commas (default: all)"),
+    ("family", list, (), "NAME", "a family of tasks: spatial, relational, csp (default: all)"),
+    ("mode", list, (), "NAME", "solo, half, homo or hetero, or several with commas (default: all)"),
+    ("study", list, (), "NAME", "a study: tax (default: all)"),
+    ("rollouts", int, 50, "N", "rollouts of each cell (default: 50)"),
+    ("seed", int, 0, "N", "first seed; a rollout's seed picks its instance and views (default: 0)"),
+    ("intervention", list, (), "NAME", f"beside the plain dialogue: {', '.join(INTERVENTIONS)}; several with commas"),
+    ("friction", str, "natural", "LEVEL", "how far apart the agents' frames start: none, natural, strong"),
+    ("difficulty", str, "default", "SIZE", "size of the instances: easy, default, hard"),
+    ("temperature", float, 0.7, "T", "sampling temperature of the agents (default: 0.7)"),
+    ("turn_cap", int, 50, "N", "exchanges, one turn from each agent, after which a dialogue ends (default: 50)"),
+    ("no_critic", bool, False, "", "leave out the second look that solo takes at its answer"),
+    ("extractor", str, "program", "program|MODEL", "what reads the answer out of a transcript (default: program)"),
+    ("record_mode", str, "", "MODE", "none: replay only (default without --model); once; new_episodes: replay, then "
+     "record (default with --model); all: record anew"),
+    ("cassettes", str, "cassettes", "DIR", "folder of the recordings (default: cassettes)"),
+    ("models", str, "", "FILE", "models file: endpoints, key variables, prices, refused parameters, context sizes"),
+    ("run", str, "", "DIR", "folder of the results; a run that is there is resumed (default: runs/ and a name made of "
+     "the settings)"),
+    ("report", str, "", "DIR", "folder of the HTML report (default: report in the run's folder)"),
+    ("concurrency", int, 10, "N", "rollouts under way at once in each process (default: 10)"),
+    ("plan", bool, False, "", "say what would run, how many calls and tokens and what it would cost, and stop"),
+)  # fmt: skip
+CHOICES: dict[str, Sequence[str]] = {
+    "mode": MODES,
+    "study": STUDIES,
+    "intervention": tuple(INTERVENTIONS),
+    "friction": ("none", "natural", "strong"),
+    "difficulty": ("easy", "default", "hard"),
+    "record_mode": RECORD_MODES,
+    "family": ("spatial", "relational", "csp"),
+}
+TABLE_ONLY = {"rollouts_of": dict}  # model -> fewer rollouts, in a table
+
+
+def flag(name: str) -> str:
+    return "--" + name.replace("_", "-")
+
+
+def choose(name: str, values: Iterable[str], known: Sequence[str]) -> None:
+    """Raise ValueError, in one line that names the right ones, for the first value that is not known."""
+    for value in values:
+        if value not in known:
+            near = difflib.get_close_matches(value, known, 1)
+            hint = f" (did you mean {near[0]}?)" if near else ""
+            raise ValueError(f"{flag(name)} {value!r} is not known{hint}; known: {', '.join(known)}")

@@ -1,0 +1,155 @@
+"""The pytest plugin: hooks only. Nothing heavy is imported before a run needs it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from collabtax.progress import WHEN, Display, Sender
+
+if TYPE_CHECKING:
+    from collabtax.cells import Cell
+    from collabtax.session import Session
+
+SESSION: pytest.StashKey[Session] = pytest.StashKey()
+PREFIX = "collabtax_"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """The options of `collabtax.options`, in a group of their own."""
+    from collabtax.options import OPTIONS, flag
+
+    group = parser.getgroup("collabtax", "collabtax: what teams of language models pay to coordinate")
+    for name, kind, _, metavar, text in OPTIONS:
+        how: dict[str, Any] = {"dest": PREFIX + name, "default": None, "help": text}
+        if kind is bool:
+            group.addoption(flag(name), action="store_const", const=True, **how)
+        else:
+            group.addoption(flag(name), action="append" if kind is list else "store", metavar=metavar, **how)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "study(name): a case of this study; it runs once for each of its cells")
+    for name in ("spatial", "relational", "csp", "solo", "half", "homo", "hetero"):
+        config.addinivalue_line("markers", f"{name}: cells of this family or mode")
+    if config.getoption("numprocesses", None) and config.getoption("maxschedchunk", None) is None:
+        config.option.maxschedchunk = 1  # a case is a whole cell: handing them out singly keeps all workers busy
+    if not hasattr(config, "workerinput"):
+        config.pluginmanager.register(Controller(config), "collabtax-controller")
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    if (session := config.stash.get(SESSION, None)) is not None:
+        session.close()
+
+
+def session_of(config: pytest.Config) -> Session:
+    """This process's session, made when it is first needed. Raises pytest.UsageError, in one line, for bad input."""
+    if SESSION not in config.stash:
+        from collabtax.session import Session
+
+        given = {
+            k.removeprefix(PREFIX): v for k, v in vars(config.option).items() if k.startswith(PREFIX) and v is not None
+        }
+        number = getattr(config, "workerinput", {}).get("collabtax_session")
+        try:
+            session = Session(given, Path(config.rootpath), number)
+            if not session.settings.plan:
+                session.check_keys()
+        except ValueError as problem:
+            raise pytest.UsageError(str(problem)) from None
+        config.stash[SESSION] = session
+    return config.stash[SESSION]
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_cmdline_main(config: pytest.Config) -> None:
+    if config.getoption(f"{PREFIX}plan", None) and hasattr(config.option, "numprocesses"):
+        config.option.numprocesses = None  # a plan needs no workers
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    marker = metafunc.definition.get_closest_marker("study")
+    if marker is not None and "cell" in metafunc.fixturenames:
+        cells = session_of(metafunc.config).settings.cells(marker.args[0])
+        marks = [[getattr(pytest.mark, c.family), getattr(pytest.mark, c.mode)] for c in cells]
+        metafunc.parametrize("cell", [pytest.param(c, id=c.id, marks=m) for c, m in zip(cells, marks, strict=True)])
+
+
+@pytest.fixture
+def run_cell(request: pytest.FixtureRequest) -> Iterator[Any]:
+    """A function that runs the rollouts of a cell that are not finished and returns a line for each that failed."""
+    sender, session = Sender(request.node), session_of(request.config)
+
+    def run(cell: Cell) -> list[str]:
+        return session.run_cell(cell, lambda rollout: sender.count(cell.id, rollout))
+
+    yield run
+    sender.flush(cells=1, waiting=session.waiting())
+
+
+def pytest_report_teststatus(report: Any) -> tuple[str, str, str] | None:
+    return ("", "", "") if getattr(report, "when", None) == WHEN else None
+
+
+class Controller:
+    """The side of the process that owns the terminal: progress, plan, summary, report."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self.config = config
+        self.display: Display | None = None
+        self.cells: list[Cell] = []
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_configure_node(self, node: Any) -> None:
+        """Every xdist worker writes into the session that the controller opened."""
+        node.workerinput["collabtax_session"] = session_of(self.config).store.session
+
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        self.select([item.nodeid for item in session.items])
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_xdist_node_collection_finished(self, ids: Sequence[str]) -> None:
+        self.select(ids)
+
+    def select(self, ids: Sequence[str]) -> None:
+        """Learn which cells will run from the ids of the cases."""
+        if self.cells or not any(i.endswith("]") for i in ids) or (SESSION not in self.config.stash):
+            return
+        settings = session_of(self.config).settings
+        known = {cell.id: cell for study in settings.study for cell in settings.cells(study)}
+        self.cells = [known[name] for i in ids if (name := i.partition("[")[2][:-1]) in known]
+        if self.cells:
+            reporter = self.config.pluginmanager.get_plugin("terminalreporter")
+            self.display = Display(reporter.write_line if reporter else lambda line: None)
+            self.display.planned_cells = len(self.cells)
+            self.display.planned_rollouts = sum(len(settings.seeds(c)) for c in self.cells)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtestloop(self) -> bool | None:
+        """`--plan` prints the plan in place of running."""
+        if not self.config.getoption(f"{PREFIX}plan", None) or not self.cells:
+            return None
+        from collabtax.plan import plan
+
+        reporter = self.config.pluginmanager.get_plugin("terminalreporter")
+        for line in plan(self.cells, session_of(self.config).settings):
+            reporter.write_line(line)
+        return True
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_logreport(self, report: Any) -> None:
+        if getattr(report, "when", None) == WHEN and self.display is not None:
+            self.display.receive(dict(report.user_properties)[WHEN])
+
+    def pytest_terminal_summary(self, terminalreporter: Any) -> None:
+        if not self.cells or self.config.getoption(f"{PREFIX}plan", None) or self.display is None:
+            return
+        from collabtax.report import finish
+
+        terminalreporter.section("collaboration tax")
+        for line in finish(session_of(self.config), self.cells, self.display.tally):
+            terminalreporter.write_line(line)

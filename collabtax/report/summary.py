@@ -1,0 +1,255 @@
+"""Rows to numbers: everything that terminal and pages say, computed once. Pure: no files, no clock."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import median_low
+from typing import Any
+
+from collabtax.cells import MODES, Cell
+from collabtax.models import SIMULATED
+from collabtax.statistics import (
+    TRACTABLE,
+    Estimate,
+    ModelTax,
+    PairRow,
+    Scored,
+    difference,
+    nested_bootstrap,
+    pair_table,
+    paired,
+    partition,
+    power_hint,
+    seat_asymmetry,
+    t_interval,
+    taxes,
+)
+from tasks import FAMILIES
+
+Row = dict[str, Any]
+
+COUNTED = ("scored", "no_answer", "unreadable")  # outcomes that have a score; "infrastructure" has none
+UNREADABLE_ALARM = 0.05  # share of answers that could not be read, above which scores are in doubt
+SILENT_ALARM = 0.2  # share of rollouts without an answer, half-view ones apart, that calls for a look
+
+
+@dataclass(frozen=True)
+class CellSummary:
+    """A cell with its rows by seed. `mean` takes what was not answered or not read as 0, `readable` leaves it out."""
+
+    cell: Cell
+    planned: int
+    rows: dict[int, Row]
+    outcomes: dict[str, int]
+    mean: Estimate
+    readable: Estimate
+
+    @property
+    def told(self) -> str:
+        """Outcomes in words, the commonest first."""
+        counted = Counter(self.outcomes) + Counter(skipped=self.planned - len(self.rows))
+        return ", ".join(f"{n} {name.replace('_', ' ')}" for name, n in counted.most_common())
+
+
+@dataclass(frozen=True)
+class Line:
+    """A model over a family or over all tasks. `aside`: no task can enter the means, so solo and homo are over all."""
+
+    model: str
+    scope: str
+    solo: float | None
+    homo: float | None
+    tax: Estimate
+    ratio: Estimate
+    tasks: tuple[str, ...]
+    aside: bool
+
+
+@dataclass(frozen=True)
+class Effect:
+    """An intervention: the tax under it, and by how much the team's score differs from the plain dialogue's."""
+
+    models: tuple[str, ...]
+    condition: str
+    tax: Estimate
+    change: Estimate
+
+
+@dataclass(frozen=True)
+class Counts:
+    """Every planned rollout, once."""
+
+    planned: int
+    scored: int
+    no_answer: int
+    unreadable: int
+    infrastructure: int
+    skipped: int
+
+    @property
+    def line(self) -> str:
+        """The counts as a sum; says so when it is none."""
+        answered = self.scored + self.no_answer
+        total = answered + self.unreadable + self.infrastructure + self.skipped
+        return (
+            f"planned {self.planned} = scored {answered} (of which {self.no_answer} without an answer) + unreadable "
+            f"{self.unreadable} + infrastructure {self.infrastructure} + skipped {self.skipped}"
+            + ("" if total == self.planned else f" - DOES NOT ADD UP: {total}")
+        )
+
+
+@dataclass(frozen=True)
+class Summary:
+    """What a run says. `pairs` come with their seat asymmetry; `hint` is "" where nothing can be said."""
+
+    cells: tuple[CellSummary, ...]
+    lines: tuple[Line, ...]
+    taxes: dict[str, ModelTax]
+    pairs: tuple[tuple[PairRow, Estimate], ...]
+    effects: tuple[Effect, ...]
+    counts: Counts
+    tokens: tuple[int, int]
+    cost: float
+    unpriced: int
+    warnings: tuple[str, ...]
+    notes: tuple[str, ...]
+    hint: str
+
+    @property
+    def spent(self) -> str:
+        """Tokens and money of all rollouts, those of earlier sessions included."""
+        price = f"${self.cost:.4f}" + (f" and price unknown of {self.unpriced} rollouts" if self.unpriced else "")
+        if self.unpriced and not self.cost:
+            price = "price unknown"
+        return f"{self.tokens[0]} prompt tokens, {self.tokens[1]} completion tokens, {price}"
+
+
+def summarise(results: Iterable[tuple[Cell, Mapping[int, Row | None]]]) -> Summary:
+    """The summary of cells with the row of each planned seed, None where there is none."""
+    found = [summarise_cell(cell, rows) for cell, rows in results]
+    cells = tuple(sorted(found, key=lambda c: order(c.cell)))
+    scored = [
+        Scored(c.cell.task, c.cell.family, c.cell.mode, c.cell.models, c.cell.condition, seed, row["score"])
+        for c in cells for seed, row in c.rows.items() if row["outcome"] in COUNTED
+    ]  # fmt: skip
+    by_model = taxes(scored, condition="", solo_condition="")
+    pairs = pair_table(scored, condition="", solo_condition="")
+    outcomes: Counter[str] = sum((Counter(c.outcomes) for c in cells), Counter())
+    rows = [row for c in cells for row in c.rows.values()]
+    planned = sum(c.planned for c in cells)
+    ended = {outcome: outcomes[outcome] for outcome in (*COUNTED, "infrastructure")}
+    counts = Counts(planned=planned, skipped=planned - len(rows), **ended)
+    return Summary(
+        cells=cells, taxes=by_model, lines=tuple(line for m in by_model.values() for line in lines(m)),
+        pairs=tuple((p, seat_asymmetry(scored, *p.models, condition="")) for p in pairs),
+        effects=tuple(effects(scored, by_model, pairs)), counts=counts,
+        tokens=(sum(r["usage"].get("prompt", 0) for r in rows), sum(r["usage"].get("completion", 0) for r in rows)),
+        cost=round(sum(sorted(r["cost"] or 0.0 for r in rows)), 6), unpriced=sum(r["cost"] is None for r in rows),
+        warnings=tuple(warnings(cells, counts)), notes=tuple(notes(cells, by_model)), hint=hint(by_model),
+    )  # fmt: skip
+
+
+def order(cell: Cell) -> tuple[Any, ...]:
+    """Cells by family, task, mode, models, condition."""
+    return cell.study, FAMILIES.index(cell.family), cell.task, MODES.index(cell.mode), cell.models, cell.condition
+
+
+def summarise_cell(cell: Cell, rows: Mapping[int, Row | None]) -> CellSummary:
+    there = {seed: row for seed, row in sorted(rows.items()) if row is not None}
+    scores = [r["score"] for r in there.values() if r["outcome"] in COUNTED]
+    readable = [r["score"] for r in there.values() if r["outcome"] == "scored"]
+    outcomes = dict(Counter(row["outcome"] for row in there.values()))
+    return CellSummary(cell, len(rows), there, outcomes, t_interval(scores), t_interval(readable))
+
+
+def lines(model: ModelTax) -> Iterable[Line]:
+    """A line for each family, then one for all."""
+    scopes = [(f, model.families[f]) for f in FAMILIES if f in model.families]
+    for scope, head in [*scopes, ("all", model.overall)]:
+        solo, homo, mine = head.solo, head.homo, [t for t in model.tasks if scope in (t.family, "all")]
+        if not head.tasks:
+            solo, homo = (mean(getattr(t, mode).value for t in mine) for mode in ("solo_all", "homo_all"))
+        yield Line(model.model, scope, solo, homo, head.tax, head.ratio, head.tasks, not head.tasks)
+
+
+def mean(values: Iterable[float | None]) -> float | None:
+    """Mean of what is defined."""
+    return t_interval(value for value in values if value is not None).value
+
+
+def effects(scored: Sequence[Scored], by_model: dict[str, ModelTax], pairs: Sequence[PairRow]) -> Iterable[Effect]:
+    """Each intervention beside the plain dialogue of the same seeds, over the tasks of the headline."""
+    teams = [row for row in scored if row.mode in ("homo", "hetero")]
+    enters: dict[tuple[str, ...], tuple[str, ...]] = {p.models: p.tasks for p in pairs}
+    enters.update({(name, name): model.overall.tasks for name, model in by_model.items()})
+    for condition in sorted({row.condition for row in teams} - {""}):
+        under: dict[tuple[str, ...], Estimate] = {
+            p.models: p.tax for p in pair_table(scored, condition=condition, solo_condition="")
+        }
+        found = taxes(scored, condition=condition, solo_condition="")
+        under.update({(name, name): model.overall.tax for name, model in found.items()})
+        for models, mine in partition(teams, lambda row: row.models).items():
+            if any(row.condition == condition for row in mine):
+                cells = partition(
+                    (r for r in mine if r.task in enters.get(models, ())), lambda r: (r.task, r.condition)
+                )
+                both = {t: paired(cells.get((t, condition), []), cells.get((t, ""), []))[0] for t, _ in cells}
+                change = nested_bootstrap({t: table for t, table in both.items() if len(table)}, difference)
+                yield Effect(models, condition, under.get(models, t_interval(())), change)
+
+
+def label(models: Sequence[str]) -> str:
+    """A team in a few words."""
+    return " + ".join(models) if len(set(models)) > 1 else models[0]
+
+
+def warnings(cells: Sequence[CellSummary], counts: Counts) -> Iterable[str]:
+    """What makes the numbers doubtful, loudest first."""
+    teams: dict[str, Counter[str]] = {}
+    spoke: Counter[str] = Counter()  # half-view rollouts apart: they rarely can have an answer
+    for c in cells:
+        teams.setdefault(label(c.cell.models), Counter()).update(c.outcomes)
+        if c.cell.mode != "half":
+            spoke.update(c.outcomes)
+    for name, got in sorted(teams.items()):
+        answers = sum(got[o] for o in COUNTED)
+        if got["unreadable"] > UNREADABLE_ALARM * answers:
+            yield (
+                f"{got['unreadable'] / answers:.0%} of the answers of {name} could not be read ({got['unreadable']} of "
+                f"{answers}) and count as 0: read some before you trust its scores"
+            )
+    if spoke["no_answer"] > SILENT_ALARM * (answers := sum(spoke[o] for o in COUNTED)):
+        yield f"{spoke['no_answer'] / answers:.0%} of the rollouts ended without an answer, which counts as 0"
+    if counts.infrastructure:
+        yield f"{counts.infrastructure} rollouts could not be run; they are left out of every mean"
+    if counts.skipped:
+        yield f"{counts.skipped} planned rollouts were not run; start the same command again to add them"
+
+
+def notes(cells: Sequence[CellSummary], by_model: dict[str, ModelTax]) -> Iterable[str]:
+    """What stays out of the means, and which models the numbers are of."""
+    for name, model in by_model.items():
+        under = [t for t in model.tasks if t.tractable is False]
+        alone = mean(t.solo_all.value for t in model.tasks)
+        if under and len(under) == len([t for t in model.tasks if t.tractable is not None]):
+            yield f"{name} solves only {alone:.2f} of what it sees alone; its tax says nothing about coordination"
+        elif under:
+            left = ", ".join(f"{t.task} {t.solo_all.value:.2f}" for t in under)
+            yield f"{name}: left out of the headline means, as its solo mean is under {TRACTABLE}: {left}"
+    if simulated := sorted({m for c in cells for m in c.cell.models if m.startswith(SIMULATED)}):
+        yield f"simulated models, which are scripted policies and no language models: {', '.join(simulated)}"
+
+
+def hint(by_model: dict[str, ModelTax]) -> str:
+    """What this many rollouts resolve on one task, from the spread of the paired differences."""
+    usable = [(t.sd, t.paired) for m in by_model.values() for t in m.tasks if t.sd is not None and t.tractable]
+    if not usable or not any(sd for sd, _ in usable):
+        return ""
+    sd = (sum(sd * sd for sd, _ in usable) / len(usable)) ** 0.5
+    power = power_hint(sd, median_low(n for _, n in usable))
+    return (
+        f"on one task {power.n} rollouts resolve a tax of {power.half_width:.2f}; {power.needed} would resolve "
+        f"{power.needed_half_width:.2f}"
+    )

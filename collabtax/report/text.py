@@ -1,0 +1,91 @@
+"""The summary in the terminal: aligned tables, ASCII only, one line an item."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from collabtax.report.summary import Summary
+from collabtax.statistics import TRACTABLE, Estimate
+
+
+def plain(text: str) -> str:
+    """`text` in printable ASCII: a model's name can neither colour nor move the terminal."""
+    return "".join(c if " " <= c <= "~" else c.encode("unicode-escape").decode() for c in text)
+
+
+def number(value: float | None, sign: str = "") -> str:
+    """Two digits; "-" where undefined; never "-0.00"."""
+    return "-" if value is None else f"{round(value, 2) + 0.0:{sign}.2f}"
+
+
+def interval(estimate: Estimate, sign: str = "") -> str:
+    """A value with its interval, as far as there is one."""
+    if estimate.low is None:
+        return number(estimate.value, sign)
+    return f"{number(estimate.value, sign)} [{number(estimate.low, sign)}, {number(estimate.high, sign)}]"
+
+
+def aligned(estimate: Estimate, sign: str = "") -> str:
+    """A value with its interval, of one width."""
+    value, low, high = (number(x, sign).rjust(5) for x in (estimate.value, estimate.low, estimate.high))
+    return value + (" " * 15 if estimate.low is None else f" [{low}, {high}]")
+
+
+def table(head: Sequence[str], body: Sequence[Sequence[str]], left: int) -> Iterator[str]:
+    """Lines of a table whose first `left` columns are aligned to the left."""
+    widths = [max(len(row[i]) for row in (head, *body)) for i in range(len(head))]
+    for row in (head, ["-" * width for width in widths], *body):
+        cells = zip(row, widths, strict=True)
+        yield "  ".join(c.ljust(w) if i < left else c.rjust(w) for i, (c, w) in enumerate(cells)).rstrip()
+
+
+def lines(summary: Summary, unplayed: Mapping[str, int]) -> Iterator[str]:
+    """The summary; `unplayed` counts the recordings of each cell that were not asked for."""
+    for warning in summary.warnings:
+        yield f"WARNING: {plain(warning)}"
+    if summary.lines:
+        body, before = [], ""
+        for line in summary.lines:
+            around = "({})" if line.aside and line.solo is not None else "{}"
+            name, before = "" if line.model == before else plain(line.model), line.model
+            values = (
+                around.format(number(line.solo)),
+                around.format(number(line.homo) if line.homo is not None else "-"),
+            )
+            body.append([name, line.scope, *values, aligned(line.tax), aligned(line.ratio), str(len(line.tasks))])
+        yield from table(
+            ("model", "family", "solo", "homo", "tax [95 % interval]", "ratio gap [95 % interval]", "tasks"), body, 2
+        )
+        if any(line.aside for line in summary.lines):
+            yield f"(in brackets: over all tasks, as none can enter: solo under {TRACTABLE}, or no seed in both modes)"
+    if summary.pairs:
+        yield ""
+        yield from table(
+            ("initiator", "responder", "v1", "v2", "v12", "tax [95 % interval]", "phi1", "phi2", "minus other order"),
+            [
+                [*map(plain, pair.models), number(pair.v1.value), number(pair.v2.value), number(pair.v12.value),
+                 aligned(pair.tax), number(pair.phi1.value), number(pair.phi2.value), aligned(seats, "+")]
+                for pair, seats in summary.pairs
+            ], 2,
+        )  # fmt: skip
+    if summary.effects:
+        yield ""
+        yield from table(
+            ("team", "intervention", "tax [95 % interval]", "score minus plain dialogue"),
+            [
+                [plain(" + ".join(e.models)), e.condition, aligned(e.tax), aligned(e.change, "+")]
+                for e in summary.effects
+            ], 2,
+        )  # fmt: skip
+    yield ""
+    yield summary.counts.line
+    yield summary.spent
+    if summary.hint:
+        yield summary.hint
+    for note in summary.notes:
+        yield plain(note)
+    if unplayed:
+        told = ", ".join(f"{plain(cell)} {n}" for cell, n in sorted(unplayed.items())[:5])
+        yield f"recordings that were not asked for: {sum(unplayed.values())} in {len(unplayed)} cells: {told}" + (
+            ", ..." if len(unplayed) > 5 else ""
+        )

@@ -1,0 +1,151 @@
+"""A cell's rollouts: problem -> conversation -> answer -> grade -> record. Callable without pytest."""
+
+from __future__ import annotations
+
+import asyncio
+import traceback
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any
+
+import graders
+from collabtax import __version__
+from collabtax.agents import Agent, prompt
+from collabtax.cassettes import Cassette, CassetteMiss
+from collabtax.cells import Cell
+from collabtax.chat import Chat, Completion, EndpointError
+from collabtax.protocols import Transcript, run
+from collabtax.settings import Settings
+from graders import extract
+from tasks import Problem, Task, get_task, problem
+
+OUTCOMES = ("scored", "no_answer", "unreadable", "infrastructure")
+EXTRACTOR_TEMPERATURE = 0.5  # paper, appendix I
+SCHEMAS = {
+    "path": "a list of all cells in order, each a list of two numbers as they were written.",
+    "queries": "a mapping from each query's name to a list of three texts: first person, kinship, second person.",
+    "slots": "a mapping from each event to its start time.",
+}
+
+
+@dataclass(frozen=True)
+class Rollout:
+    """One record, plain JSON: what is needed to re-grade and to explain. `score` is None exactly for infrastructure
+    failures; `no_answer` and `unreadable` score 0 and are counted apart. `cost` is None where a price is not known."""
+
+    study: str
+    task: str
+    family: str
+    mode: str
+    models: list[str]
+    condition: str
+    seed: int
+    settings: str
+    said: dict[str, Any]
+    versions: dict[str, Any]
+    outcome: str
+    score: float | None
+    success: bool
+    reason: str
+    where: Any
+    answer: Any
+    warning: str
+    evidence: str
+    termination: str
+    turns: list[dict[str, Any]]
+    usage: dict[str, int]
+    cost: float | None
+    error: str
+    live: int = field(default=0, compare=False)  # calls that were not replayed; not stored
+    unplayed: int = field(default=0, compare=False)  # recordings that were not asked for; not stored
+
+    def row(self) -> dict[str, Any]:
+        """What is stored."""
+        return {k: v for k, v in vars(self).items() if k not in ("live", "unplayed")}
+
+
+@lru_cache(maxsize=512)
+def cached_problem(task: Task[Any], seed: int, difficulty: str, friction: str) -> Problem[Any]:
+    """Modes and models share their instances."""
+    return problem(task, seed, difficulty, friction)
+
+
+async def run_rollout(cell: Cell, seed: int, settings: Settings, chat: Chat) -> Rollout:
+    """Run one rollout. Failures of endpoint, recording or suite become its outcome, never an exception."""
+    task = get_task(cell.task)
+    transcript, extraction, grade, error = Transcript(), None, None, ""
+    outcome, cassette = "infrastructure", None
+    extra: list[Completion] = []
+    try:
+        one = cached_problem(task, seed, settings.difficulty, settings.friction)
+        about = {"models": {m: settings.models[m].host for m in cell.models}}
+        with Cassette(settings.cassette(cell, seed), settings.record_mode, about) as cassette:
+            await run(cell, task, one, settings, chat, transcript)
+            extraction = await read_answer(task, one, transcript, settings, chat, extra)
+        outcome = {"answered": "scored"}.get(kind := extract.outcome(extraction), kind)
+        grade = graders.grade(task, one.instance, extraction.answer)
+    except (EndpointError, CassetteMiss, OSError, ValueError, RuntimeError) as problem_:
+        error = str(problem_) or type(problem_).__name__
+        if not isinstance(problem_, EndpointError | CassetteMiss | OSError):
+            error += f" ({traceback.extract_tb(problem_.__traceback__)[-1].name})"
+    turns = [
+        {"seat": seat, "text": c.text, "finish": c.finish, "usage": c.usage, "seconds": c.seconds}
+        for seat, c in transcript.turns
+    ]
+    completions = [c for _, c in transcript.turns] + extra
+    costs = [c.cost for c in completions]
+    usage: dict[str, int] = {}
+    for completion in completions:
+        for kind, tokens in completion.usage.items():
+            usage[kind] = usage.get(kind, 0) + tokens
+    failed = grade is None or extraction is None
+    if failed:
+        outcome = "infrastructure"
+    return Rollout(
+        study=cell.study, task=cell.task, family=cell.family, mode=cell.mode, models=list(cell.models),
+        condition=cell.condition, seed=seed, settings=settings.digest(cell), said=settings.said,
+        versions={**settings.versions(cell), "suite": __version__}, outcome=outcome,
+        score=None if grade is None else grade.score, success=grade is not None and grade.success,
+        reason="" if grade is None else grade.reason, where=None if grade is None else grade.where,
+        answer=None if extraction is None else extraction.answer,
+        warning="" if extraction is None else extraction.warning,
+        evidence="" if extraction is None else extraction.evidence,
+        termination=transcript.termination or "error", turns=turns, usage=usage,
+        cost=None if None in costs else round(sum(c for c in costs if c), 9), error=error,
+        live=cassette.recorded if cassette else 0, unplayed=cassette.unplayed if cassette else 0,
+    )  # fmt: skip
+
+
+async def read_answer(
+    task: Task[Any], one: Problem[Any], transcript: Transcript, settings: Settings, chat: Chat, extra: list[Completion]
+) -> extract.Extraction:
+    """The answer of a transcript, read by the program or, as in the paper, by a model that sees task and dialogue."""
+    form = task.form(one.instance)
+    turns = [(f"agent {seat + 1}", completion.text) for seat, completion in transcript.turns]
+    if settings.extractor == "program":
+        return extract.read(form, turns)
+    record = "\n\n".join(f"[{speaker}]: {text}" for speaker, text in turns).replace("</record>", "</ record>")
+    request = prompt("extractor_task").format(task=task.prompt, record=record, schema=SCHEMAS[form.kind])
+    model = settings.models[settings.extractor]
+    messages = ("system", prompt("extractor_system")), ("user", request)
+    reply = await Agent.start(0, model, EXTRACTOR_TEMPERATURE, *messages).reply(chat)
+    extra.append(reply)
+    return extract.interpret(form, reply.text)
+
+
+async def run_cell(
+    cell: Cell, seeds: Iterable[int], settings: Settings, chat: Chat, done: Callable[[Rollout], None]
+) -> list[Rollout]:
+    """Run the rollouts of `cell` at `seeds`, `settings.concurrency` at once; `done` gets each as it ends."""
+    waiting = iter(seeds)
+    ended: list[Rollout] = []
+
+    async def lane() -> None:
+        for seed in waiting:  # lanes share the iterator: no task exists before its turn
+            rollout = await run_rollout(cell, seed, settings, chat)
+            done(rollout)
+            ended.append(rollout)
+
+    await asyncio.gather(*(lane() for _ in range(settings.concurrency)))
+    return sorted(ended, key=lambda r: r.seed)

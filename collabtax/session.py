@@ -1,0 +1,84 @@
+"""What one process holds while it runs cells: settings, results, the event loop and the chat client in it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from collabtax.cells import Cell
+from collabtax.chat import Chat
+from collabtax.progress import Tally
+from collabtax.rollouts import Rollout, run_cell
+from collabtax.settings import settings
+from collabtax.store import Key, Store
+
+
+def cell_key(cell: Cell, seed: int, digest: str) -> Key:
+    """The key of a rollout in the store."""
+    return cell.study, cell.task, cell.mode, "+".join(cell.models), cell.condition, seed, digest
+
+
+class Session:
+    """Settings are checked when it is made; folders, keys and connections are touched when a cell needs them."""
+
+    def __init__(self, given: Mapping[str, Any], root: Path, number: int | None = None) -> None:
+        """`given`: options that were given; `number`: the session's, from the process that opened it."""
+        self.settings = settings(given, root)
+        self.store = Store(self.settings.run, number, replay=self.settings.record_mode == "none")
+        self._runner = asyncio.Runner()
+        self._tally = Tally()
+        self._chat = Chat(on_wait=self._wait)
+
+    def _wait(self, cause: str, seconds: float) -> None:
+        self._tally.waiting[cause] = self._tally.waiting.get(cause, 0.0) + seconds
+
+    @cached_property
+    def _finished(self) -> set[Key]:
+        """Rollouts that need not run: none in a replay, which costs nothing and shows what the code does today."""
+        return set() if self.settings.record_mode in ("none", "all") else self.store.finished()
+
+    def check_keys(self) -> None:
+        """Raise ValueError for a model that may be asked and whose key is not set."""
+        if self.settings.record_mode != "none":
+            for model in self.settings.models.values():
+                if not model.in_process:
+                    model.key()
+
+    def keys(self, cell: Cell) -> dict[int, Key]:
+        """The key of each of the cell's rollouts, by seed."""
+        digest = self.settings.digest(cell)
+        return {seed: cell_key(cell, seed, digest) for seed in self.settings.seeds(cell)}
+
+    def run_cell(self, cell: Cell, count: Callable[[Any], None]) -> list[str]:
+        """Run what is not finished of `cell`; `count` gets each rollout once it is stored.
+
+        Returns:
+            One line for each rollout that could not be run.
+        """
+        seeds = [seed for seed, key in self.keys(cell).items() if key not in self._finished]
+        failures: list[str] = []
+
+        def done(rollout: Rollout) -> None:
+            self.store.add(rollout.row())
+            if rollout.outcome == "infrastructure":
+                failures.append(f"seed {rollout.seed}: {rollout.error}")
+            count(rollout)
+
+        try:
+            self._runner.run(run_cell(cell, seeds, self.settings, self._chat, done))
+        finally:
+            self.store.close()
+        return sorted(failures)
+
+    def waiting(self) -> dict[str, float]:
+        """Seconds of waiting by cause since the last call."""
+        told, self._tally = self._tally.waiting, Tally()
+        return told
+
+    def close(self) -> None:
+        self._runner.run(self._chat.aclose())
+        self._runner.close()
+        self.store.close()

@@ -1,0 +1,202 @@
+"""Options: read once, checked before anything is asked or written, then frozen.
+
+Precedence: command line; the `[tool.collabtax]` table of the pyproject.toml beside the pytest.ini; where no model is
+named by either, the embedded default (`cassettes/default.toml`: the shipped models on their shipped cassettes); the
+defaults below.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from collabtax.cassettes import canonical
+from collabtax.cells import MODES, Cell, slug, tax_cells
+from collabtax.models import Model, load_model, read_models
+from collabtax.options import CHOICES, OPTIONS, STUDIES, TABLE_ONLY, choose, flag
+
+PROMPTS_VERSION = 1  # raised whenever a protocol text changes
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Everything a run is. Paths are absolute."""
+
+    model: tuple[str, ...]
+    pair: tuple[tuple[str, str], ...]
+    task: tuple[str, ...]
+    mode: tuple[str, ...]
+    study: tuple[str, ...]
+    rollouts: int
+    rollouts_of: Mapping[str, int]
+    seed: int
+    intervention: tuple[str, ...]
+    friction: str
+    difficulty: str
+    temperature: float
+    turn_cap: int
+    critic: bool
+    extractor: str
+    record_mode: str
+    cassettes: Path
+    models: Mapping[str, Model]
+    run: Path
+    report: Path
+    concurrency: int
+    plan: bool
+    embedded: bool
+
+    def cells(self, study: str) -> list[Cell]:
+        """The cells of `study`, in a fixed order, each once."""
+        if study not in self.study:
+            return []
+        from tasks import get_task
+
+        tasks = [(name, get_task(name).family) for name in self.task]
+        members = dict.fromkeys((*self.model, *(m for pair in self.pair for m in pair)))
+        return list(dict.fromkeys(tax_cells(tasks, list(members), self.pair, self.mode, self.intervention)))
+
+    def seeds(self, cell: Cell) -> range:
+        """The seeds of a cell's rollouts: the same for every mode and model, so that differences are paired."""
+        return range(
+            self.seed, self.seed + min([self.rollouts, *(self.rollouts_of.get(m, self.rollouts) for m in cell.models)])
+        )
+
+    @cached_property
+    def said(self) -> dict[str, Any]:
+        """What changes what a rollout says or how it is read, apart from cell and seed."""
+        return {
+            "friction": self.friction,
+            "difficulty": self.difficulty,
+            "temperature": self.temperature,
+            "turn_cap": self.turn_cap,
+            "critic": self.critic,
+            "extractor": self.extractor,
+        }
+
+    def versions(self, cell: Cell) -> dict[str, int]:
+        """Versions of what a cell's scores depend on."""
+        import graders
+        from tasks import get_task
+
+        return {"task": get_task(cell.task).version, "prompts": PROMPTS_VERSION, "graders": graders.VERSION}
+
+    def digest(self, cell: Cell) -> str:
+        """Names the settings of a cell's rollouts: equal digests may be compared and resumed, others may not."""
+        asked = [self.models[m].settings(self.temperature) for m in cell.models]
+        return hashlib.sha256(canonical([self.said, self.versions(cell), asked]).encode()).hexdigest()[:12]
+
+    def cassette(self, cell: Cell, seed: int) -> Path:
+        """Where a rollout is recorded. Settings that change every request have folders of their own."""
+        differs = [self.difficulty] * (self.difficulty != "default") + [self.friction] * (self.friction != "natural")
+        differs += [f"t{self.temperature:g}"] * (self.temperature != 0.7)
+        return self.cassettes.joinpath(cell.study, *differs, cell.id, f"{seed:04d}.yaml")
+
+
+def convert(name: str, kind: type, value: Any) -> Any:
+    """One option's value from the command line or a table. Raises ValueError in one line."""
+    if kind is list:
+        values = value if isinstance(value, list | tuple) else [value]
+        if name in ("model", "pair"):
+            return tuple(dict.fromkeys(str(v).strip() for v in values))
+        return tuple(dict.fromkeys(part.strip() for v in values for part in str(v).split(",") if part.strip()))
+    if kind is bool:
+        if not isinstance(value, bool):
+            raise ValueError(f"{flag(name)} {value!r} is neither true nor false")
+        return value
+    try:
+        if isinstance(value, bool):
+            raise ValueError
+        return kind(value)
+    except (TypeError, ValueError):
+        raise ValueError(f"{flag(name)} {value!r} is not {'a whole number' if kind is int else 'a number'}") from None
+
+
+def read_table(path: Path, *keys: str) -> dict[str, Any]:
+    """A table of options in a TOML file; {} where file or table are missing. Raises ValueError naming what is off."""
+    try:
+        table: Any = tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError) as problem:
+        raise ValueError(f"{path}: {problem}") from None
+    for key in keys:
+        table = table.get(key, {})
+    known = [o[0] for o in OPTIONS] + list(TABLE_ONLY)
+    for key in table:
+        if key not in known:
+            raise ValueError(f"{path}: unknown option {key!r}; known: {', '.join(known)}")
+    return dict(table)
+
+
+def settings(given: Mapping[str, Any], root: Path) -> Settings:
+    """The settings of a run from `given` options (only those that were given) and the tables below `root`.
+
+    Raises:
+        ValueError: one line that names the value, what was expected and the remedy.
+    """
+    from tasks import all_tasks
+
+    table = read_table(root / "pyproject.toml", "tool", "collabtax") | dict(given)
+    embedded = not (table.get("model") or table.get("pair"))
+    if embedded:
+        folder = Path(table.get("cassettes", root / "cassettes"))
+        table = read_table((root / folder) / "default.toml") | table
+    value = {name: convert(name, kind, table.get(name, default)) for name, kind, default, *_ in OPTIONS}
+    for name, known in CHOICES.items():
+        got = value[name]
+        if got:
+            choose(name, got if isinstance(got, tuple) else (got,), known)
+    for name, least in (("rollouts", 1), ("turn_cap", 1), ("concurrency", 1), ("seed", 0), ("temperature", 0)):
+        if not value[name] >= least:
+            raise ValueError(f"{flag(name)} {value[name]} is too small; the least is {least}")
+    tasks = {t.name: t.family for t in all_tasks()}
+    choose("task", value["task"], list(tasks))
+    pairs = []
+    for text in value["pair"]:
+        members = tuple(part.strip() for part in text.split(","))
+        if len(members) != 2 or not all(members) or members[0] == members[1]:
+            raise ValueError(f"--pair {text!r} is not two different models with a comma between them, like --pair A,B")
+        pairs.append((members[0], members[1]))
+    if not all(value["model"]):
+        raise ValueError("--model '' is empty; give the name that the endpoint knows the model by")
+    if embedded and not (value["model"] or pairs):
+        raise ValueError(f"no model: give --model NAME, or restore {folder / 'default.toml'} for the embedded default")
+    entries = read_models(root / value["models"]) if value["models"] else {}
+    names = [*value["model"], *(m for p in pairs for m in p)]
+    if value["extractor"] != "program":
+        names.append(value["extractor"])
+    for name in names:
+        if name.startswith("sim/") and "base_url" not in entries.get(name, {}):
+            from collabtax.sim.policy import knobs
+
+            knobs(name)  # raises for a simulated model that is not there
+    rollouts_of = dict(table.get("rollouts_of", {}))
+    mode = value["mode"] or MODES
+    record_mode = value["record_mode"] or ("none" if embedded else "new_episodes")
+    cassettes = root / value["cassettes"]
+    chosen = tuple(
+        name for name, family in tasks.items()
+        if (not value["task"] or name in value["task"]) and (not value["family"] or family in value["family"])
+    )  # fmt: skip
+    if not chosen:
+        raise ValueError(f"no task is left: --task {','.join(value['task'])} --family {','.join(value['family'])}")
+    models = {name: load_model(name, entries) for name in dict.fromkeys(names)}
+    said = [value[k] for k in ("friction", "difficulty", "temperature", "turn_cap", "no_critic", "extractor")]
+    name = "embedded" if embedded else "+".join(map(slug, models))[:60]
+    mark = hashlib.sha256(canonical([said, sorted(names), str(cassettes), record_mode == "none"]).encode()).hexdigest()
+    run = root / value["run"] if value["run"] else root / "runs" / f"{name}-{mark[:8]}"
+    return Settings(
+        model=value["model"], pair=tuple(pairs), task=chosen, mode=tuple(m for m in MODES if m in mode),
+        study=value["study"] or STUDIES, rollouts=value["rollouts"], rollouts_of=rollouts_of, seed=value["seed"],
+        intervention=value["intervention"], friction=value["friction"], difficulty=value["difficulty"],
+        temperature=value["temperature"], turn_cap=value["turn_cap"], critic=not value["no_critic"],
+        extractor=value["extractor"], record_mode=record_mode, cassettes=cassettes, models=models, run=run,
+        report=root / value["report"] if value["report"] else run / "report", concurrency=value["concurrency"],
+        plan=value["plan"], embedded=embedded,
+    )  # fmt: skip

@@ -1,0 +1,91 @@
+"""Simulated models as an OpenAI-compatible endpoint: in process (`respond`) or on loopback (`serve`)."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+from collabtax.sim.policy import PRESETS, reply
+
+MOST = 8_000_000  # bytes of a request
+
+
+def tokens(text: str) -> int:
+    """A rough count, four characters a token: simulated models have no vocabulary."""
+    return -(-len(text) // 4)
+
+
+def respond(body: dict[str, Any]) -> dict[str, Any]:
+    """The reply of a chat completion request. Raises ValueError for a request no simulated model can answer."""
+    messages = body.get("messages")
+    if not isinstance(messages, list) or not all(
+        isinstance(m, dict) and isinstance(m.get("content"), str) for m in messages
+    ):
+        raise ValueError("messages must be a list of role and text content")
+    text = reply(str(body.get("model")), messages)
+    prompt, completion = sum(tokens(m["content"]) + 4 for m in messages), tokens(text)
+    return {
+        "object": "chat.completion",
+        "model": body["model"],
+        "choices": [{"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"}],
+        "usage": {"prompt_tokens": prompt, "completion_tokens": completion, "total_tokens": prompt + completion},
+    }
+
+
+class Handler(BaseHTTPRequestHandler):
+    """`GET /v1/models`, `POST /v1/chat/completions`."""
+
+    protocol_version = "HTTP/1.1"
+    server: Server
+
+    def send(self, status: int, body: dict[str, Any]) -> None:
+        data = json.dumps(body).encode()
+        self.send_response(status)
+        self.send_header("content-type", "application/json")
+        self.send_header("content-length", str(len(data)))
+        self.end_headers()
+        self.wfile.write(data)
+
+    def do_GET(self) -> None:
+        if self.path.rstrip("/") == "/v1/models":
+            self.send(200, {"object": "list", "data": [{"id": name, "object": "model"} for name in PRESETS]})
+        else:
+            self.send(404, {"error": {"message": f"no page {self.path}", "code": "not_found"}})
+
+    def do_POST(self) -> None:
+        try:
+            length = min(int(self.headers.get("content-length", 0)), MOST)
+            body = json.loads(self.rfile.read(length))
+            time.sleep(self.server.latency)
+            if not str(body.get("model")).startswith("sim/"):
+                message = f"no model {body.get('model')!r} here; this endpoint serves simulated models, named sim/..."
+                self.send(404, {"error": {"message": message, "code": "model_not_found"}})
+                return
+            self.send(200, respond(body))
+            if self.server.on_reply:
+                self.server.on_reply(body)
+        except (ValueError, AttributeError) as problem:
+            self.send(400, {"error": {"message": str(problem), "code": "invalid_request"}})
+
+    def log_message(self, format: str, *args: Any) -> None:
+        pass
+
+
+class Server(ThreadingHTTPServer):
+    """The endpoint on loopback; `latency` seconds are added to each reply; port 0 takes a free one."""
+
+    daemon_threads = True
+    request_queue_size = 512
+
+    def __init__(
+        self, port: int = 0, latency: float = 0.0, on_reply: Callable[[dict[str, Any]], None] | None = None
+    ) -> None:
+        super().__init__(("127.0.0.1", port), Handler)
+        self.latency, self.on_reply = latency, on_reply
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.server_address[1]}/v1"

@@ -1,0 +1,187 @@
+"""How a simulated model behaves. It sees the text of its messages and nothing else.
+
+A dialogue of two simulated models goes: the initiator tells its view [L1: or a fabricated one] and asks for the other
+one [L2: or not]; who was asked tells its view, who was not says so little that nothing can be combined; who knows both
+views combines them and proposes [L3: or proposes from its own view]; who gets a proposal recomputes it from what it
+knows and keeps or replaces it [L4: or agrees]. Each fault is an independent draw keyed by the model and the task text,
+so that a reply depends on its request alone. Alone, a model slips at its `slip` rate and its second look mends some.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Any
+
+from collabtax.agents import prompt
+from collabtax.sim.speech import Voice
+from graders import extract
+from tasks import Task, all_tasks
+from tasks.base import seeded
+from tasks.frames import Frame
+
+
+@dataclass(frozen=True)
+class Knobs:
+    """Rates in [0, 1]: `l1` fabricates a fact, `l2` does not ask, `l3` does not combine, `l4` agrees without
+    recomputing, `slip` errs alone, `mend` of slips the second look mends."""
+
+    l1: float = 0.0
+    l2: float = 0.0
+    l3: float = 0.0
+    l4: float = 0.0
+    slip: float = 0.0
+    mend: float = 0.0
+
+
+PRESETS = {
+    "sim/weak": Knobs(l1=0.30, l2=0.35, l3=0.35, l4=0.70, slip=0.20, mend=0.25),
+    "sim/medium": Knobs(l1=0.15, l2=0.20, l3=0.20, l4=0.50, slip=0.08, mend=0.25),
+    "sim/strong": Knobs(l1=0.04, l2=0.06, l3=0.06, l4=0.25, slip=0.02, mend=0.50),
+    "sim/perfect": Knobs(),
+    "sim/extractor": Knobs(),
+}
+RELIEF = 0.3  # what a clause leaves of the rate it is aimed at
+
+
+def knobs(model: str) -> Knobs:
+    """The knobs of a simulated model: a preset, or its name spells them, as in `sim/l1=0.2,l4=0.5`.
+
+    Raises:
+        ValueError: no such preset or knob, or a rate outside of [0, 1].
+    """
+    if model in PRESETS:
+        return PRESETS[model]
+    given: dict[str, float] = {}
+    for part in model.removeprefix("sim/").split(","):
+        name, _, rate = part.partition("=")
+        if name not in Knobs.__dataclass_fields__ or not re.fullmatch(r"0?\.\d+|[01](\.0*)?", rate):
+            raise ValueError(
+                f"no simulated model {model!r}; there are {', '.join(PRESETS)}, or rates between 0 and 1 in the name, "
+                f"like sim/l1=0.2,slip=0.1 (rates: {', '.join(Knobs.__dataclass_fields__)})"
+            )
+        given[name] = float(rate)
+    return Knobs(**given)
+
+
+@lru_cache(maxsize=4096)
+def parsed(task: Task[Any], text: str) -> Any:
+    """The view told in `text`, or None."""
+    try:
+        return task.parse(text)
+    except ValueError:
+        return None
+
+
+@lru_cache(maxsize=1024)
+def recognised(text: str) -> tuple[Task[Any], Any]:
+    """The task that a text is about and the view it tells. Raises ValueError where there is none."""
+    for task in all_tasks():
+        if task.prompt in text and (view := parsed(task, text)) is not None:
+            return task, view
+    raise ValueError("a simulated model plays the tasks of this suite; this request holds none of their texts")
+
+
+@lru_cache(maxsize=1)
+def clauses() -> dict[str, str]:
+    return {name: prompt(f"clause_{name}") for name in ("l1", "l2", "l3", "l4")}
+
+
+def reply(model: str, messages: list[dict[str, str]]) -> str:
+    """The next message of `model` in the chat `messages`.
+
+    Raises:
+        ValueError: no such model, or the chat is not about a task of this suite.
+    """
+    rates = knobs(model)
+    system = messages[0]["content"] if messages[0]["role"] == "system" else ""
+    said = [m["content"] for m in messages if m["role"] != "system"]
+    if not said:
+        raise ValueError("a chat needs a user message")
+    if system == prompt("extractor_system"):
+        return extract_answer(said[-1])
+    task, view = recognised(said[0].partition("\n[other agent]: ")[0])
+    rates = replace(rates, **{n: getattr(rates, n) * RELIEF for n, clause in clauses().items() if clause in system})
+    draws = seeded("policy", model, said[0])
+    mind = Mind(task, view, rates, {n: draws.random() for n in Knobs.__dataclass_fields__}, draws)
+    if not system:
+        return mind.alone(second_look=len(said) > 1)
+    heard = [m["content"] for m in messages if m["role"] == "user"]
+    opening = heard[0].partition("\n[other agent]: ")[2]
+    partner = ([opening] if opening else []) + heard[1:]
+    return mind.in_dialogue(partner, [m["content"] for m in messages if m["role"] == "assistant"])
+
+
+def extract_answer(request: str) -> str:
+    """What `sim/extractor` makes of an extraction request: it reads the record with the program extractor."""
+    task, view = recognised_task(request)
+    record = request.partition("<record>")[2].rpartition("</record>")[0]
+    turns = re.split(r"\n\n\[(agent \d+)\]: ", "\n\n" + record.strip())
+    found = extract.read(task.form(view), list(zip(turns[1::2], turns[2::2], strict=True)))
+    return Voice(random.Random(0)).yaml(found.answer)
+
+
+def recognised_task(request: str) -> tuple[Task[Any], Any]:
+    for task in all_tasks():
+        if task.prompt in request:
+            return task, parsed(task, request)
+    raise ValueError("this extraction request holds no task of this suite")
+
+
+@dataclass
+class Mind:
+    """One agent's wits: what it knows, which faults were drawn for it."""
+
+    task: Task[Any]
+    view: Any
+    rates: Knobs
+    draws: dict[str, float]
+    rng: random.Random
+
+    def fails(self, name: str) -> bool:
+        return self.draws[name] < float(getattr(self.rates, name))
+
+    def answer(self, view: Any) -> Any:
+        return self.task.solve(view)
+
+    def alone(self, second_look: bool) -> str:
+        voice = Voice(self.rng)
+        slipped = self.fails("slip") and not (second_look and self.fails("mend"))
+        answer = self.answer(self.task.corrupt(self.view, seeded("slip", self.draws["slip"])) if slipped else self.view)
+        return voice.solution(answer, second_look)
+
+    def in_dialogue(self, heard: list[str], said: list[str]) -> str:
+        voice = Voice(self.rng)
+        told = [v for text in heard if (v := parsed(self.task, text)) is not None]
+        combined = self.combine(told[0]) if told else None
+        last = heard[-1] if heard else ""
+        found = extract.read(self.task.form(self.view), [("partner", last)]) if last else None
+        if found is not None and found.answer is not None and found.warning == "clean":
+            return self.judge(voice, found.answer, combined)
+        if said:
+            if combined is None or self.fails("l3"):
+                return voice.proposal(self.answer(self.view), None)
+            return voice.proposal(self.answer(combined), self.shown(combined))
+        if heard and not voice.is_question(last):
+            return voice.small_talk()
+        mine = self.task.corrupt(self.view, seeded("lie", self.draws["l1"])) if self.fails("l1") else self.view
+        return voice.share(self.shown(mine), ask=combined is None and not self.fails("l2"))
+
+    def judge(self, voice: Voice, proposal: Any, combined: Any) -> str:
+        """Accept a proposal, or recompute it from both views, as far as they are known."""
+        if self.fails("l4"):
+            return voice.accept(proposal)
+        own = self.answer(self.view if combined is None else combined)
+        return voice.recomputed(own if own is not None else proposal, own == proposal or own is None)
+
+    def shown(self, view: Any) -> str:
+        return self.task.render(view, Frame())
+
+    def combine(self, other: Any) -> Any:
+        """Both views together; where they contradict each other, one's own eyes count."""
+        try:
+            return self.task.merge((self.view, other))
+        except ValueError:
+            return None

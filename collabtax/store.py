@@ -1,0 +1,129 @@
+"""Results on disk: one JSON line a rollout, written by one call when it ends; nothing finished is ever lost.
+
+A run is a folder: `results.jsonl` holds its rollouts in a fixed order; `parts/` holds what sessions have written since,
+one file a process, the session's number first in its name. Where a rollout was run again the later session counts.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import json
+import os
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import pandas
+
+Row = dict[str, Any]
+Key = tuple[str, str, str, str, str, int, str]
+
+
+def key(row: Row) -> Key:
+    """What a row is the result of: two rows with one key are the same rollout."""
+    models = "+".join(row["models"])
+    return row["study"], row["task"], row["mode"], models, row["condition"], row["seed"], row["settings"]
+
+
+def read_lines(path: Path) -> Iterator[Row]:
+    """The whole rows of a file; a last line without its end was cut off by a crash and is left out.
+
+    Raises:
+        ValueError: a whole line is not a result; names file and line.
+    """
+    with path.open("rb") as file:
+        for number, data in enumerate(file, 1):
+            if not data.endswith(b"\n"):
+                return
+            try:
+                row = json.loads(data)
+                key(row)
+            except (ValueError, KeyError, TypeError) as problem:
+                raise ValueError(f"{path}, line {number}: not a result ({problem!r:.80})") from None
+            yield row
+
+
+class Store:
+    """One process's hand on the results of a run."""
+
+    def __init__(self, folder: Path, session: int | None = None, replay: bool = False) -> None:
+        """`session` numbers the sessions of a run; None takes the next number. In a `replay` the last word counts
+        whatever it is; else a failure of the endpoint never takes the place of a finished rollout."""
+        self.folder, self.parts, self.replay = folder, folder / "parts", replay
+        numbers = [int(p.name.partition("-")[0]) for p in self._part_files()]
+        self.session = max(numbers, default=0) + 1 if session is None else session
+        self._fd: int | None = None
+
+    def _part_files(self) -> list[Path]:
+        return sorted(self.parts.glob("[0-9]*-*.jsonl"))
+
+    def add(self, row: Row) -> None:
+        """Store a finished rollout."""
+        if self._fd is None:
+            self.parts.mkdir(parents=True, exist_ok=True)
+            path = self.parts / f"{self.session:06d}-{socket.gethostname()}-{os.getpid()}.jsonl"
+            self._fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+            fcntl.flock(self._fd, fcntl.LOCK_EX)  # as long as it is held, nobody tidies the file away
+        data = memoryview(json.dumps(row, separators=(",", ":"), sort_keys=True).encode() + b"\n")
+        while data:
+            data = data[os.write(self._fd, data) :]
+
+    def close(self) -> None:
+        if self._fd is not None:
+            os.close(self._fd)
+            self._fd = None
+
+    def rows(self) -> dict[Key, Row]:
+        """All results of the run, in a fixed order."""
+        found: dict[Key, Row] = {}
+        for path in (self.folder / "results.jsonl", *self._part_files()):
+            if path.exists():
+                for row in read_lines(path):
+                    if self.replay or row["outcome"] != "infrastructure" or key(row) not in found:
+                        found[key(row)] = row
+        return dict(sorted(found.items()))
+
+    def finished(self) -> set[Key]:
+        """The rollouts that need not be run again: all that did not fail for a cause outside of the models."""
+        return {k for k, row in self.rows().items() if row["outcome"] != "infrastructure"}
+
+    def consolidate(self) -> dict[Key, Row]:
+        """Gather everything in `results.jsonl`, in a fixed order, then tidy away the parts that it holds."""
+        with contextlib.ExitStack() as stack:
+            ended = []
+            for path in self._part_files():
+                file = stack.enter_context(path.open("rb"))
+                with contextlib.suppress(BlockingIOError):  # its worker is alive and may still write
+                    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    ended.append(path)
+            rows = self.rows()
+            self.folder.mkdir(parents=True, exist_ok=True)
+            fresh = self.folder / f"results.{os.getpid()}.tmp"
+            with fresh.open("w", encoding="utf-8") as out:
+                for row in rows.values():
+                    out.write(json.dumps(row, separators=(",", ":"), sort_keys=True) + "\n")
+                out.flush()
+                os.fsync(out.fileno())
+            os.replace(fresh, self.folder / "results.jsonl")
+            for path in ended:
+                path.unlink()
+        return rows
+
+
+def load(folder: str | Path) -> list[Row]:
+    """The results of a run, in a fixed order. Raises FileNotFoundError where there are none."""
+    store = Store(Path(folder), session=0)
+    rows = list(store.rows().values())
+    if not rows:
+        raise FileNotFoundError(f"no results in {folder}; give the folder that --run names")
+    return rows
+
+
+def frame(folder: str | Path) -> pandas.DataFrame:
+    """The results of a run as a data frame, a row a rollout; needs pandas (the `frame` extra)."""
+    import pandas
+
+    return pandas.DataFrame(load(folder))

@@ -1,0 +1,67 @@
+"""The HTTP transport under the official SDK: replays from the rollout's cassette and records into it.
+
+One instance serves all rollouts of a process, over one connection pool. Imported late: httpx2 is not needed to replay.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+
+import httpx2
+
+from collabtax.cassettes import CURRENT, Conversation
+
+
+def is_answer(text: str) -> bool:
+    """Whether a reply of status 200 holds what a model said. Anything else (no choice, no text, filtered, cut JSON) is
+    a fault of the way there: it is not recorded, so that no replay or resume repeats it."""
+    try:
+        choice = json.loads(text)["choices"][0]
+        message = choice["message"]
+        said = message.get("content") or message.get("refusal")
+        return isinstance(said, str) and bool(said.strip()) and choice.get("finish_reason") != "content_filter"
+    except (ValueError, LookupError, TypeError, AttributeError):
+        return False
+
+
+class CassetteTransport(httpx2.AsyncBaseTransport):
+    """Without an open cassette it raises before any traffic."""
+
+    def __init__(self, inner: httpx2.AsyncBaseTransport | None = None) -> None:
+        self.inner = inner or httpx2.AsyncHTTPTransport(limits=httpx2.Limits(max_connections=None))
+
+    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+        try:
+            cassette = CURRENT.get()
+        except LookupError:
+            raise RuntimeError("a request outside of any cassette: open one around the rollout") from None
+        asked = Conversation.of_request(json.loads(await request.aread()))
+        recorded = cassette.take(asked.digest())
+        if recorded is None:
+            if not cassette.may_record:
+                raise cassette.miss(asked)
+            start = time.perf_counter()
+            reply = await self.inner.handle_async_request(request)
+            try:
+                content = await reply.aread()  # decoded, whatever the encoding
+            finally:
+                await reply.aclose()
+            seconds = time.perf_counter() - start
+            text = content.decode(errors="replace")
+            if reply.status_code != 200 or not is_answer(text):
+                kept = [
+                    (k, v) for k, v in reply.headers.items() if k in ("content-type", "retry-after", "retry-after-ms")
+                ]
+                return httpx2.Response(reply.status_code, headers=kept, content=content)
+            secret = request.headers.get("authorization", "").removeprefix("Bearer ")
+            recorded = cassette.save(asked, str(request.url.copy_with(query=None)), text, seconds, secret)
+        return httpx2.Response(
+            recorded["status"]["code"],
+            headers=[(k, v) for k, values in recorded["headers"].items() for v in values],
+            content=recorded["body"]["string"].encode(),
+            extensions={"seconds": recorded.get("seconds", 0.0)},
+        )
+
+    async def aclose(self) -> None:
+        await self.inner.aclose()

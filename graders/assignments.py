@@ -1,0 +1,29 @@
+"""Slots: the share of events placed at a time at which everybody they need is there (paper, table 8)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from graders.grade import Grade
+from tasks.answers import SlotKey
+
+
+def grade(key: SlotKey, answer: Any) -> Grade:
+    """Grade a mapping from event to one time `HH:MM` in UTC; every feasible time is right, unknown events earn nothing."""
+    if not isinstance(answer, Mapping):
+        return Grade(0.0, False, "the answer does not map events to times")
+    right: list[str] = []
+    wrong: dict[str, str] = {}
+    for event, feasible in key.feasible.items():
+        given = answer.get(event)
+        if isinstance(given, str) and given in feasible:
+            right.append(event)
+        else:
+            wrong[event] = "is not placed" if given is None else f"cannot be at {given!r:.80}"
+    value = len(right) / len(key.feasible)
+    where = {"right": right, "wrong": list(wrong)}
+    if not wrong:
+        return Grade(1.0, True, f"all {len(right)} events feasible", where)
+    first = next(iter(wrong))
+    return Grade(value, False, f"{len(right)} of {len(key.feasible)} events feasible; {first} {wrong[first]}", where)

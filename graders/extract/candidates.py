@@ -1,0 +1,294 @@
+"""Where in a transcript the final answer is. The precedence, from the first that applies:
+
+1. Messages are taken from the last to the first; the first one that offers a whole answer decides.
+2. Within a message an *explicit* answer comes before any other: what stands in an answer tag or box, then what follows
+   "final ...", "answer" or the like; the last such one counts. Next comes what follows another label ("path:",
+   "schedule is"), then what the rest of the message says if it is well-formed and complete, which is explicit only
+   beside the marker `ACTI!` or where the message says nothing else.
+3. A message that only agrees stands for the latest offer before it, whoever made it, and makes that offer explicit. So
+   does one that goes through some cells of that offer again without a strong label.
+4. Never an answer: what is called wrong, given as an example or under a condition ("if needed"), or quoted in order to
+   be refused. What is explored ("maybe", "try", "would be", a question) counts only if there is nothing firmer at all.
+5. Within one answer a correction ("no, actually") counts instead of what it corrects.
+6. A mapping whose explicit answer leaves items out is filled up from earlier offers.
+
+Explicit answers are read as `clean`. Those that need the end of 2, the exception in 4, or 6, and those that a later
+message neither repeats nor agrees to, are `possible`. `envelope` has removed thoughts, programs and forged turns.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from graders.extract.envelope import peel
+from graders.extract.kinds import reading
+from graders.extract.reading import Reading
+from tasks.answers import Form
+
+WARNINGS = ("clean", "possible", "truncated", "empty", "error_text", "refused", "none")
+
+
+@dataclass(frozen=True)
+class Extraction:
+    """`answer` is structured JSON as told in tasks.answers, or None; `warning` one of `WARNINGS`; `evidence` the text
+    that it was read from, 500 characters of it at the most."""
+
+    answer: Any | None
+    warning: str
+    evidence: str
+
+
+def outcome(extraction: Extraction) -> str:
+    """`answered`, `unreadable` (something that looks like an answer could not be read) or `no_answer`."""
+    if extraction.answer is not None:
+        return "answered"
+    return "unreadable" if extraction.warning in ("possible", "truncated", "error_text") else "no_answer"
+
+
+MARKER = re.compile(r"\bACTI!")
+NOT_YET = re.compile(r"\b(?:not|never|before|until|without|when|if|once|unless)\b|n't\b", re.I)
+AGREES = re.compile(
+    r"\b(?:agree[ds]?|agreement|confirm(?:ed|s)?|correct|yes|yep|right|good|great|perfect|excellent|verified|accept(?:ed)?|valid"
+    r"|done|same|ok(?:ay)?|no changes?|consistent)\b",
+    re.I,
+)
+DISAGREES = re.compile(
+    r"\b(?:disagree|wrong|in(?:correct|valid)|mistake|not (?:agree|correct|valid|right)|(?:don't|can't|cannot) agree)\b"
+    r"|^no\b",
+    re.I,
+)
+
+SENTENCE = re.compile(r"(\n|(?<=[.!?;])[ \t]+|,[ \t]+(?=(?:so|the|my|our|instead|actually|final)\b))")
+NEVER = re.compile(
+    r"\b(?:(?:is|are|was|were) (?:also )?(?:wrong|incorrect|invalid|mistaken|not (?:valid|correct|right|allowed|the ))"
+    r"|(?:is|was|are)n't (?:valid|correct|right|allowed|the )"
+    r"|(?:doesn't|does not|won't|will not|didn't|can't|cannot) (?:work|be (?:right|correct))"
+    r"|hits? (?:a|the) wall|if needed|if necessary|for (?:example|instance)|e\.g\.|example:|suppose|hypothetical\w*"
+    r"|disagree|(?:your|partner's|previous|earlier|old) (?:\w{1,12} ){0,2}(?:has|had|contains) an? (?:error|mistake))\b"
+    r"|[✗✘❌]",
+    re.I,
+)
+EXPLORES = re.compile(
+    r"\b(?:would be|could|might|maybe|perhaps|possibly|try(?:ing)?|attempt|alternative(?:ly)?"
+    r"|(?:an)?other (?:possible )?(?:path|route|option)|if (?:we|you|i|it|that|the)|should we|shall we|what if)\b"
+    r"|^[ \t]*>|\?[ \t]*$",
+    re.I,
+)
+DROPPED = re.compile(
+    r"\b(?:instead of|rather than)\b[^\n.;]{0,200}?(?=\b(?:use|take|go|but|we|i|let|choose)\b|[.;\n]|$)"
+    r"|\bnot (?=[(\[\d])[^\n.;,]{0,40}?(?=\bbut\b|[.;,\n]|$)",
+    re.I,
+)
+
+LABEL = re.compile(
+    r"\b(answers?|paths?|routes?|walks?|schedules?|solutions?|assignments?|placements?|plans?|results?|final)\b"
+    r"[\"']?[ \t]{0,9}(?:\([^()\n]{0,40}\)[ \t]{0,9})?"
+    r"(?:(?:from|for|of|to|in|using|with|that|which|we|agreed|list|as|cells)\b[^\n:=.\d(\[]{0,60}?)?"
+    r"(?::|=|->|\b(?:is|are)\b:?|\n|(?=[(\[\d]))",
+    re.I,
+)
+STRONG = re.compile(r"\b(?:final|agreed|confirmed|definitive)\b[^\n.:]{0,30}$", re.I)
+WEAK = re.compile(
+    r"\b(?:your|previous|earlier|wrong|old|partner's|their|alternative|(?:an)?other|possible|candidate|initial|first|partial)\b"
+    r"[^\n.:]{0,30}$",
+    re.I,
+)
+MOST = 200  # labels and boxes of a message that are looked at, counted from its end
+BARE = 24  # characters that may stand around an answer for it to be all that a message says
+BOX = re.compile(r"<(/?)answer>")
+CUT = re.compile(
+    r"(?:->|[,(\[{:=+]|[(\[]\s{0,3}-?\d{1,6}(?:\s{0,3},\s{0,3}-?\d{0,6})?)$|\b(?:and|to|then|the)$"  # in mid-sentence
+)
+ERROR = re.compile(
+    r"\s*(?:\{?\s*\"?error\"?\s*:|Error code:"
+    r"|HTTP(?:/[\d.]+)? [45]\d\d|[45]\d\d (?:Too|Internal|Bad|Service|Gateway|Client)"
+    r"|\w*(?:Error|Exception)\b[^\n]{0,60}?(?:\b[45]\d\d\b|rate|timed? ?out|overload|connection|\{)"
+    r"|rate limit|request timed out|upstream error|overloaded)",
+    re.I,
+)
+REFUSES = re.compile(
+    r"\bI(?:'m| am)? (?:sorry,? (?:but )?I )?(?:can't|can ?not|won't|am unable to|unable to|not able to) "
+    r"(?:help|assist|comply|answer|continue|provide|fulfil|do that)|content (?:filter|policy|management)",
+    re.I,
+)
+
+
+def firm(text: str, explored: bool = False) -> str:
+    """`text` without sentences that are never an answer, and unless `explored` without those that only explore."""
+    if not (
+        NEVER.search(text)
+        or DROPPED.search(text)
+        or (not explored and EXPLORES.search(text))
+        or "?" in text
+        or ">" in text
+    ):
+        return text
+    parts = SENTENCE.split(DROPPED.sub(" ", text))
+    leads = False  # the sentence before was dropped and ends with a colon
+    for number in range(0, len(parts), 2):
+        sentence = parts[number].strip()
+        if sentence:
+            drop = leads or NEVER.search(sentence) or (not explored and EXPLORES.search(sentence))
+            leads = bool(drop) and sentence.endswith(":")
+            if drop:
+                parts[number] = ""
+    return "".join(parts)
+
+
+class Message:
+    """One message, peeled; everything else about it is found when it is asked for."""
+
+    def __init__(self, text: str) -> None:
+        self.text, self.cut = peel(text)
+        self.cut = self.cut or bool(CUT.search(self.text[-40:]))
+
+    @cached_property
+    def marked(self) -> bool:
+        """The marker is in it and not in a sentence about when it will be given."""
+        found = MARKER.finditer(self.text)
+        return any(
+            not NOT_YET.search(re.split(r"[.\n;!?]", self.text[max(0, m.start() - 80) : m.start()])[-1]) for m in found
+        )
+
+    @cached_property
+    def agrees(self) -> bool:
+        return not DISAGREES.search(self.text[:2000]) and (self.marked or bool(AGREES.search(self.text[:2000])))
+
+    def offers(self, explored: bool = False) -> Iterator[tuple[str, int]]:
+        """Texts that may be the answer, best first: 2 for a box or strong label, 1 for another label, 0 for all."""
+        text = firm(self.text, explored)
+        opened = -1
+        boxes: list[str] = []
+        for tag in BOX.finditer(text):
+            if tag[1] and opened >= 0:
+                boxes.append(text[opened : tag.start()])
+            opened = -1 if tag[1] else tag.end()
+        for box in boxes[: -MOST - 1 : -1]:
+            yield box, 2
+        text = BOX.sub(" ", text)
+        strong: list[tuple[int, int]] = []
+        labels: list[tuple[int, int]] = []
+        for label in LABEL.finditer(text):
+            lead = re.split(r"[.;!?\n]", text[max(0, label.start() - 50) : label.start()])[-1]
+            if label[1].lower().startswith(("answer", "final")) or STRONG.search(lead):
+                if not WEAK.search(lead):
+                    strong.append(label.span())
+            elif not WEAK.search(lead):
+                labels.append(label.span())
+        for level, spans in ((2, strong), (1, labels)):
+            stop = len(text)
+            for begin, end in spans[: -MOST - 1 : -1]:
+                yield text[end:stop], level
+                stop = begin
+        yield text, 0
+
+
+@dataclass(frozen=True)
+class Offer:
+    """A reading, at what level it was offered (see `Message.offers`) and whether its message made it explicit."""
+
+    reading: Reading
+    level: int
+    explicit: bool
+
+
+def best(form: Form, message: Message, explored: bool = False) -> tuple[Offer | None, bool]:
+    """The offer of a message, and whether there was anything that looked like one."""
+    partial: Offer | None = None
+    hint = False
+    for text, level in message.offers(explored):
+        found = reading(form, text, level > 0)
+        hint = hint or found.hint
+        if found.answer is None:
+            continue
+        bare = len(message.text) - len(found.text) <= BARE
+        offer = Offer(found, level, level > 0 or bare or message.marked)
+        if not found.part and (level > 0 or found.solid or bare):
+            return offer, hint
+        partial = partial or offer
+    return partial, hint
+
+
+def checks(later: Any, earlier: Any) -> bool:
+    """Whether a list is only some of an earlier one: cells of a path that somebody goes through again to check them."""
+    if not (isinstance(later, list) and isinstance(earlier, list)) or (later[0], later[-1]) == (
+        earlier[0],
+        earlier[-1],
+    ):
+        return False
+    known = {repr(item) for item in earlier}
+    return len(later) < len(earlier) and all(repr(item) in known for item in later)
+
+
+def read(form: Form, turns: Sequence[tuple[str, str]]) -> Extraction:
+    """The final answer that the agents give in `turns` of (speaker, text), oldest first; turns of `user` and `system`
+    are not theirs. Never raises; time and memory are linear in the text."""
+    texts = [text for speaker, text in turns if speaker not in ("user", "system") and text.strip()]
+    if not texts:
+        return Extraction(None, "empty", "")
+    messages: list[Message] = []
+    merged: dict[str, Any] = {}
+    partial: Offer | None = None
+    pending: tuple[Offer, str] | None = None  # whole, but perhaps only a check of an earlier answer
+    endorsed, doubted, hint = False, False, False
+    for text in reversed(texts):
+        message = Message(text)
+        messages.append(message)
+        offer, hinted = best(form, message)
+        hint = hint or hinted
+        if offer and not offer.reading.part and not merged:
+            clean = (offer.explicit or endorsed) and not doubted
+            if pending and not checks(pending[0].reading.answer, offer.reading.answer):
+                break
+            pending = offer, "clean" if clean else "possible"
+            if offer.level == 2 or isinstance(offer.reading.answer, dict):
+                break
+        elif offer and not pending:
+            partial = partial or offer
+            if isinstance(offer.reading.answer, dict):
+                merged = offer.reading.answer | merged
+                if not offer.reading.part:
+                    break
+        if message.agrees:
+            endorsed = True
+        elif not pending:
+            doubted = True
+    if pending:
+        return _given(pending[0].reading, pending[1], messages)
+    for message in (
+        () if partial else (m for m in messages if EXPLORES.search(m.text) or "?" in m.text or ">" in m.text)
+    ):
+        partial, hinted = best(form, message, explored=True)
+        hint = hint or hinted
+        if partial:
+            break
+    if partial:
+        found = partial.reading
+        sure = partial.explicit and not found.part and merged == found.answer
+        return _given(Reading(merged or found.answer, text=found.text), "clean" if sure else "possible", messages)
+    return _nothing(texts[-1], messages[0], hint)
+
+
+def _given(found: Reading, warning: str, messages: list[Message]) -> Extraction:
+    answer = found.answer
+    if isinstance(answer, dict):
+        answer = {name: value for name, value in answer.items() if value is not None}
+    if len(messages) == 1 and messages[0].cut:
+        warning = "truncated"
+    return Extraction(answer, warning, found.text.strip()[:500])
+
+
+def _nothing(raw: str, last: Message, hint: bool) -> Extraction:
+    """Why nothing was read, by the last message."""
+    evidence = (last.text or raw.strip())[:500]
+    if ERROR.match(raw):
+        return Extraction(None, "error_text", evidence)
+    if last.cut:
+        return Extraction(None, "truncated", evidence)
+    if REFUSES.search(last.text[:1000]):
+        return Extraction(None, "refused", evidence)
+    return Extraction(None, "possible" if hint else "none", evidence)

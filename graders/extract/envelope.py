@@ -1,0 +1,157 @@
+"""What stands around an answer and is peeled off before it is read; everything here is linear in the text.
+
+Thoughts, programs and the words of others go; bold, boxes, tags, formulas, tables and fences leave their content.
+A box or an answer tag becomes `<answer>...</answer>`, the only mark-up that `candidates` has to know.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+
+class _Folder(dict[int, str]):
+    """Compatibility folding character by character: normalising whole strings is quadratic in combining marks."""
+
+    def __missing__(self, code: int) -> str:
+        self[code] = unicodedata.normalize("NFKC", chr(code))
+        return self[code]
+
+
+FOLD = _Folder()
+for _many, _one in (
+    ("→⇒➔➜➝➞⟶⟹➡↦⟼►▶", "->"),
+    ("−–—‒‐‑―•◦▪‣·", "-"),
+    ("‘’‚‛′", "'"),
+    ("“”„‟″", '"'),
+    ("⟨〈", "("),
+    ("⟩〉", ")"),
+    ("【", "["),
+    ("】", "]"),
+    ("、", ","),
+    ("\u200b\u200c\u200d\u2060\ufeff\ufe0f\u20e3", ""),  # invisible, or the box of a key-cap digit
+):
+    FOLD.update(dict.fromkeys(map(ord, _many), _one))
+NON_ASCII = re.compile(r"[^\x00-\x7f]+")
+
+
+def fold(text: str) -> str:
+    """`text` with Unicode look-alikes (arrows, dashes, quotes, spaces, full-width signs) written in ASCII."""
+    if not text.isascii():
+        text = NON_ASCII.sub(lambda run: run[0].translate(FOLD), text)
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+THOUGHT = re.compile(r"<(/?)(?:think|thinking|thought|reasoning|scratchpad)>", re.I)
+
+
+def without_thoughts(text: str) -> tuple[str, bool]:
+    """`text` without its thinking parts, and whether one of them was left open.
+
+    A closing tag that nothing opened ends a thought that began with the text, unless a tag came before it.
+    """
+    kept: list[str] = []
+    inside, seen, at = False, False, 0
+    for tag in THOUGHT.finditer(text):
+        closing = bool(tag[1])
+        if closing and not inside and not seen:
+            kept.clear()
+        elif not inside:
+            kept.append(text[at : tag.start()])
+        inside, seen, at = not closing, True, tag.end()
+    return "\n".join(kept if inside else [*kept, text[at:]]), inside
+
+
+FENCE = re.compile(r"^[ \t>]{0,8}(?:```|~~~)[\w+-]{0,20}[ \t]*$", re.M)
+PROGRAM = re.compile(
+    r"^(?:[ \t]{0,40}(?:print\s?\(|def \w|class \w{1,40}[:(]|import \w|from \w[\w.]{0,40} import|console\.log"
+    r"|#include|elif |(?:for|while|if) [^\n]{1,120}:[ \t]*$|(?:const|let|var) \w{1,40} ?=)|[ \t]{2,40}return\b"
+    r"|[^\n]{0,80}\bf[\"'][^\"'\n]{0,120}\{)",
+    re.M,
+)
+RESUMES = re.compile(r"^\W{0,12}(?:(?:the )?final|answer)\b", re.M | re.I)
+
+
+def without_programs(text: str) -> str:
+    """`text` without fenced blocks that hold a line of a program, and without such lines elsewhere.
+
+    A block that is never closed ends where an answer begins.
+    """
+    if not PROGRAM.search(text):
+        return FENCE.sub("", text)
+    parts = FENCE.split(text)
+    for number, part in enumerate(parts):
+        if not PROGRAM.search(part):
+            continue
+        if number % 2 == 0:
+            parts[number] = "\n".join(line for line in part.split("\n") if not PROGRAM.match(line))
+        else:
+            resumed = RESUMES.search(part) if number == len(parts) - 1 else None
+            parts[number] = part[resumed.start() :] if resumed else ""
+    return "\n".join(parts)
+
+
+BRACE = re.compile(r"(\\(?:boxed|fbox)\s{0,3})?\{|\}")
+LATEX = [
+    (
+        re.compile(r"\\(?:text|textbf|textit|mathrm|mathbf|mathit|mathsf|mathtt|operatorname|mbox)\s?\{([^{}]*)\}"),
+        r"\1",
+    ),
+    (re.compile(r"\\(?:long)?(?:[rR]ightarrow|to|implies|mapsto)(?![A-Za-z])"), "->"),
+    (re.compile(r"\\(?:left|right|quad|qquad|displaystyle|big[lr]?|[,;:! \[\]()])(?![A-Za-z])"), " "),
+    (re.compile(r"\\([_{}#%&$])"), r"\1"),
+    (re.compile(r"\$|\\\\"), " "),
+]
+
+
+def without_formulas(text: str) -> str:
+    """`text` with boxes as answer tags, braces matched, and other LaTeX reduced to its content."""
+    if "\\" not in text:
+        return text.replace("$", " ")
+    parts: list[str] = []
+    boxes: list[bool] = []  # for each open brace, whether it is a box's
+    at = 0
+    for brace in BRACE.finditer(text):
+        opens = brace[0] != "}"
+        if opens:
+            boxes.append(bool(brace[1]))
+        if boxes and (boxes[-1] if opens else boxes.pop()):
+            parts += text[at : brace.start()], "<answer>" if opens else "</answer>"
+            at = brace.end()
+    text = "".join([*parts, text[at:]])
+    for _ in range(2):  # \text within \mathbf
+        text = LATEX[0][0].sub(LATEX[0][1], text)
+    for pattern, plain in LATEX[1:]:
+        text = pattern.sub(plain, text)
+    return text
+
+
+ANSWER = re.compile(r"<(/?) ?(?:final[_ -]?)?(?:answer|final)>", re.I)
+BREAK = re.compile(r"<(?:br|li|tr|p|/p|/tr|/li)\b ?/?>", re.I)
+TAG = re.compile(r"</?(?!/?answer>)[A-Za-z][\w-]{0,20}(?: [^<>\n]{0,80})?/?>")
+RULE = re.compile(r"^[ \t]*\|?(?:[ \t]*:?-+:?[ \t]*\|)+[ \t:-]*$", re.M)
+EDGE = re.compile(r"^[ \t]*\|[ \t]*|(?<![ \t])[ \t]*\|[ \t]*$", re.M)
+MARKS = re.compile(r"\*\*|__(?=\w)|(?<=\w)__|`|(?<![\w*])\*(?=[^\s*])|(?<=[^\s*])\*(?![\w*])")
+FORGED = re.compile(r"^[ \t*]{0,6}\[(?:other agent|user|system)\][ \t]?:", re.M | re.I)
+
+
+def peel(text: str) -> tuple[str, bool]:
+    """What a message says without its wrappers, and whether it breaks off inside one of them.
+
+    A line that begins like a relayed turn (`[other agent]:`) was written by the speaker itself: it and what follows
+    count for nothing, except at the very start, where models imitate the prefix of the messages that they are shown.
+    """
+    text, cut = without_thoughts(fold(text))
+    text = text.strip()
+    forged = list(FORGED.finditer(text)) if "[" in text else []
+    if forged:
+        own = forged[0].end() if forged[0].start() == 0 else 0
+        later = next((f.start() for f in forged if f.start() > 0), len(text))
+        text = text[own:later] if text[own:later].strip() else ""
+    text = without_formulas(without_programs(text))
+    if "<" in text:
+        text = TAG.sub(" ", BREAK.sub("\n", ANSWER.sub(r"<\1answer>", text)))
+        cut = cut or text.count("<answer>") > text.count("</answer>")
+    if "|" in text:
+        text = EDGE.sub("", RULE.sub("", text))
+    return MARKS.sub("", text).strip(), cut

@@ -1,0 +1,63 @@
+"""The answer of a model extractor: a reply in YAML with `answer:` and, where one applies, `scheme:`.
+
+The scheme is not needed: rules that accept several schemes try them all. YAML is imported where it is used, since most
+runs never need it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from graders.extract.candidates import Extraction, read
+from graders.extract.envelope import peel
+from graders.extract.kinds import reading
+from tasks.answers import Form
+
+if TYPE_CHECKING:
+    from graders.extract.yaml import Data
+
+NOTHING = ("", "null", "~", "none", "n/a", "no answer", "unknown")
+
+
+def as_text(data: Data, depth: int = 0) -> str:
+    """Loaded YAML written down again for a reader: inner lists in brackets, mappings as `key: value`."""
+    if isinstance(data, str):
+        return data
+    if isinstance(data, list):
+        if any(isinstance(item, str) and "," in item for item in data):  # - 0, 0
+            return "".join(f"\n- {as_text(item, depth + 1)}" for item in data)
+        inner = ", ".join(as_text(item, depth + 1) for item in data)
+        return f"[{inner}]"
+    pairs = (f"{key}: {as_text(value, depth + 1)}" for key, value in data.items())
+    return "\n".join(pairs) if depth == 0 else f"{{{', '.join(pairs)}}}"
+
+
+def interpret(form: Form, reply: str) -> Extraction:
+    """The structured answer in a model extractor's `reply`. Never raises.
+
+    A reply that is no YAML is read like a message, with the warning `possible`; one with a duplicate key is refused.
+    """
+    from graders.extract import yaml
+
+    if not reply.strip():
+        return Extraction(None, "empty", "")
+    try:
+        data: Any = yaml.load(reply)
+    except yaml.DuplicateKey as error:
+        return Extraction(None, "possible", str(error)[:500])
+    except ValueError:
+        data = None
+    if isinstance(data, dict):
+        data = next((v for k, v in data.items() if k.strip().lower() in ("answer", "answers")), data)
+    if isinstance(data, str) and data.strip().lower() in NOTHING:
+        return Extraction(None, "none", reply.strip()[:500])
+    if data is not None:
+        text, cut = peel(as_text(data))
+        found = reading(form, text, labelled=True)
+        if found.answer is not None:
+            answer = found.answer
+            if isinstance(answer, dict):
+                answer = {name: value for name, value in answer.items() if value is not None}
+            return Extraction(answer, "truncated" if cut else "clean", found.text.strip()[:500])
+    other = read(form, [("extractor", reply)])
+    return Extraction(other.answer, "possible", other.evidence) if other.warning == "clean" else other

@@ -1,0 +1,1 @@
+"""Constraint tasks: the friction is in indices, units and order."""

@@ -1,0 +1,1 @@
+"""Relational tasks: the friction is in names and categories."""

@@ -1,0 +1,1 @@
+"""Spatial tasks: the friction is in reference frames."""
