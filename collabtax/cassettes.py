@@ -39,8 +39,8 @@ class CassetteMiss(Exception):
     """A request that is not recorded, in a mode that may not ask the endpoint."""
 
 
-def canonical(value: object) -> str:
-    return json.dumps(value, sort_keys=True, separators=(",", ":"))
+canonical = json.JSONEncoder(sort_keys=True, separators=(",", ":")).encode  # made once: making it is dear
+compact = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
 class Conversation:
@@ -76,7 +76,7 @@ class Conversation:
     def stored(self) -> str:
         """The request as stored: without what the file has already told."""
         body = {**self.settings, "messages": self.messages[self.since :], "n_messages": len(self.messages)}
-        return json.dumps(body, ensure_ascii=False, separators=(",", ":"))
+        return compact(body)
 
 
 def clean_reply(text: str) -> str:
@@ -87,12 +87,12 @@ def clean_reply(text: str) -> str:
         return SECRET.sub("***", text)
     if not isinstance(reply, dict):
         return SECRET.sub("***", text)
-    return json.dumps({k: reply[k] for k in REPLY_FIELDS if k in reply}, ensure_ascii=False, separators=(",", ":"))
+    return compact({k: reply[k] for k in REPLY_FIELDS if k in reply})
 
 
 def line(interaction: dict[str, Any]) -> bytes:
-    text = json.dumps(interaction, ensure_ascii=False, separators=(",", ":"))
-    return b"- " + NOT_YAML.sub(lambda m: f"\\u{ord(m[0]):04x}", text).encode() + b"\n"
+    text = NOT_YAML.sub(lambda m: f"\\u{ord(m[0]):04x}", compact(interaction))
+    return b"- " + text.encode() + b"\n"
 
 
 def read_interactions(data: bytes) -> tuple[dict[str, Any], list[dict[str, Any]]]:

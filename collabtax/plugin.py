@@ -124,7 +124,7 @@ class Controller:
         self.cells = [known[name] for i in ids if (name := i.partition("[")[2][:-1]) in known]
         if self.cells:
             reporter = self.config.pluginmanager.get_plugin("terminalreporter")
-            self.display = Display(reporter.write_line if reporter else lambda line: None)
+            self.display = Display(reporter)
             self.display.planned_cells = len(self.cells)
             self.display.planned_rollouts = sum(len(settings.seeds(c)) for c in self.cells)
 

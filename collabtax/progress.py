@@ -98,8 +98,9 @@ class Sender:
 class Display:
     """The terminal's side."""
 
-    def __init__(self, write: Any) -> None:
-        self.write, self.tally, self.begun, self.shown = write, Tally(), time.monotonic(), time.monotonic()
+    def __init__(self, terminal: Any) -> None:
+        """`terminal`: pytest's terminal reporter, None where there is none."""
+        self.terminal, self.tally, self.begun, self.shown = terminal, Tally(), time.monotonic(), time.monotonic()
         self.planned_rollouts = self.planned_cells = 0
 
     def receive(self, told: dict[str, Any]) -> None:
@@ -107,4 +108,6 @@ class Display:
         now = time.monotonic()
         if now - self.shown > LINE_EVERY:
             self.shown = now
-            self.write(self.tally.line(self.planned_rollouts, self.planned_cells, now - self.begun))
+            if self.terminal is not None:
+                self.terminal.ensure_newline()
+                self.terminal.write_line(self.tally.line(self.planned_rollouts, self.planned_cells, now - self.begun))

@@ -19,14 +19,20 @@ from collabtax.protocols import Transcript, run
 from collabtax.settings import Settings
 from graders import extract
 from tasks import Problem, Task, get_task, problem
+from tasks.answers import Form
 
 OUTCOMES = ("scored", "no_answer", "unreadable", "infrastructure")
 EXTRACTOR_TEMPERATURE = 0.5  # paper, appendix I
-SCHEMAS = {
-    "path": "a list of all cells in order, each a list of two numbers as they were written.",
-    "queries": "a mapping from each query's name to a list of three texts: first person, kinship, second person.",
-    "slots": "a mapping from each event to its start time.",
-}
+
+
+def schema(form: Form) -> str:
+    """What a model extractor is told about the shape of the answer: the names in it, nothing of its truth."""
+    if form.kind == "path":
+        return "a list of all cells in order, each a list of two numbers as they were written."
+    if form.kind == "slots":
+        return f"a mapping from each event to its start time; the events are {', '.join(f'`{e}`' for e in form.events)}."
+    asked = ", ".join(f"`{q}` ({x}, {y})" for q, (x, y) in form.queries.items())
+    return f"a mapping from each query to a list of three texts (person, kinship, person); the queries are {asked}."
 
 
 @dataclass(frozen=True)
@@ -126,7 +132,7 @@ async def read_answer(
     if settings.extractor == "program":
         return extract.read(form, turns)
     record = "\n\n".join(f"[{speaker}]: {text}" for speaker, text in turns).replace("</record>", "</ record>")
-    request = prompt("extractor_task").format(task=task.prompt, record=record, schema=SCHEMAS[form.kind])
+    request = prompt("extractor_task").format(task=task.prompt, record=record, schema=schema(form))
     model = settings.models[settings.extractor]
     messages = ("system", prompt("extractor_system")), ("user", request)
     reply = await Agent.start(0, model, EXTRACTOR_TEMPERATURE, *messages).reply(chat)

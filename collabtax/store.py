@@ -15,6 +15,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from collabtax.cassettes import canonical
+
 if TYPE_CHECKING:
     import pandas
 
@@ -67,7 +69,7 @@ class Store:
             path = self.parts / f"{self.session:06d}-{socket.gethostname()}-{os.getpid()}.jsonl"
             self._fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
             fcntl.flock(self._fd, fcntl.LOCK_EX)  # as long as it is held, nobody tidies the file away
-        data = memoryview(json.dumps(row, separators=(",", ":"), sort_keys=True).encode() + b"\n")
+        data = memoryview(canonical(row).encode() + b"\n")
         while data:
             data = data[os.write(self._fd, data) :]
 
@@ -104,7 +106,7 @@ class Store:
             fresh = self.folder / f"results.{os.getpid()}.tmp"
             with fresh.open("w", encoding="utf-8") as out:
                 for row in rows.values():
-                    out.write(json.dumps(row, separators=(",", ":"), sort_keys=True) + "\n")
+                    out.write(canonical(row) + "\n")
                 out.flush()
                 os.fsync(out.fileno())
             os.replace(fresh, self.folder / "results.jsonl")

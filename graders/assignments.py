@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
-from graders.grade import Grade
+from graders.grade import Grade, quoted
 from tasks.answers import SlotKey
 
 
 def grade(key: SlotKey, answer: Any) -> Grade:
     """Grade a mapping from event to one time `HH:MM` in UTC; every feasible time is right, unknown events earn nothing."""
-    if not isinstance(answer, Mapping):
+    if not isinstance(answer, dict):
         return Grade(0.0, False, "the answer does not map events to times")
     right: list[str] = []
     wrong: dict[str, str] = {}
@@ -20,7 +19,7 @@ def grade(key: SlotKey, answer: Any) -> Grade:
         if isinstance(given, str) and given in feasible:
             right.append(event)
         else:
-            wrong[event] = "is not placed" if given is None else f"cannot be at {given!r:.80}"
+            wrong[event] = "is not placed" if given is None else f"cannot be at {quoted(given)}"
     value = len(right) / len(key.feasible)
     where = {"right": right, "wrong": list(wrong)}
     if not wrong:

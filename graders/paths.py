@@ -15,17 +15,21 @@ from tasks.answers import Cell, PathKey
 from tasks.frames import SCHEMES
 
 
+FAR = 10**6  # no grid reaches this far; coordinates beyond it are cut to it
+
+
 def as_cells(answer: Any) -> list[Cell] | None:
     """`answer` as cells of two whole numbers, or None if it is anything else."""
-    if not isinstance(answer, Sequence) or isinstance(answer, str | bytes) or not answer:
+    if not isinstance(answer, list | tuple) or not answer:
         return None
     cells: list[Cell] = []
     for cell in answer:
-        if not isinstance(cell, Sequence) or isinstance(cell, str | bytes) or len(cell) != 2:
+        if not isinstance(cell, list | tuple) or len(cell) != 2:
             return None
         if not all(isinstance(x, int) and not isinstance(x, bool) for x in cell):
             return None
-        cells.append((cell[0], cell[1]))
+        a, b = (max(-FAR, min(int(x), FAR)) for x in cell)
+        cells.append((a, b))
     return cells
 
 

@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
-from graders.grade import Grade
+from graders.grade import Grade, quoted
 from tasks.answers import QueryKey
 
 
 def grade(key: QueryKey, answer: Any) -> Grade:
     """Grade a mapping from query name to `[subject, relation, object]`; unknown names earn nothing."""
-    if not isinstance(answer, Mapping):
+    if not isinstance(answer, dict):
         return Grade(0.0, False, "the answer does not map queries to triples")
     right: list[str] = []
     wrong: dict[str, str] = {}
     for name, truth in key.truth.items():
         given = answer.get(name)
-        if isinstance(given, list | tuple) and tuple(given) == truth:
+        if isinstance(given, list | tuple) and all(isinstance(word, str) for word in given) and tuple(given) == truth:
             right.append(name)
         else:
-            wrong[name] = " ".join(truth) if given is None else f"{' '.join(truth)}, not {given!r:.80}"
+            wrong[name] = " ".join(truth) if given is None else f"{' '.join(truth)}, not {quoted(given)}"
     value = len(right) / len(key.truth)
     where = {"right": right, "wrong": list(wrong)}
     if not wrong:

@@ -79,7 +79,10 @@ class Task(ABC, Generic[View]):
 
     @abstractmethod
     def rivals(self, instance: View, view: View) -> Iterator[View]:
-        """Other solvable instances that contain `view`: the candidates for showing that it alone does not decide."""
+        """Other solvable instances that contain `view`: the candidates for showing that it alone does not decide.
+
+        Where a rule accepts several answers, only such in which the canonical answer to `instance` is wrong.
+        """
 
     @abstractmethod
     def corrupt(self, view: View, rng: random.Random) -> View:
@@ -97,15 +100,18 @@ class Problem(Generic[View]):
     instance: View
     views: tuple[View, ...]
     frames: tuple[Frame, ...]
-    witnesses: tuple[View, ...]  # for each view another instance that contains it and has another canonical answer
+    witnesses: tuple[View, ...]  # for each view another instance that contains it, on which our answer is wrong
 
 
 def problem(task: Task[View], seed: int, difficulty: str = "default", friction: str = "natural") -> Problem[View]:
     """The problem of `task` at `seed`. The instance does not depend on `friction`.
 
     Raises:
-        ValueError: no acceptable instance within `ATTEMPTS` draws, which is a fault of the generator.
+        ValueError: no such difficulty, or no acceptable instance within `ATTEMPTS` draws, which is a fault of the
+            generator.
     """
+    if difficulty not in DIFFICULTIES:
+        raise ValueError(f"difficulty {difficulty!r} is none of {', '.join(DIFFICULTIES)}")
     for attempt in range(ATTEMPTS):
         rng = seeded(task.name, task.version, difficulty, seed, attempt)
         instance = task.sample(rng, difficulty)
@@ -133,8 +139,9 @@ def register(cls: type[Task[Any]]) -> type[Task[Any]]:
     """Class decorator: make a task known under its name. Raises ValueError for a second task of that name."""
     if cls.family not in FAMILIES:
         raise ValueError(f"task {cls.name}: family {cls.family!r} is none of {', '.join(FAMILIES)}")
-    if cls.name in _REGISTRY and type(_REGISTRY[cls.name]).__qualname__ != cls.__qualname__:
-        raise ValueError(f"task {cls.name}: the name is taken by {type(_REGISTRY[cls.name]).__module__}")
+    known = type(_REGISTRY.get(cls.name, cls))  # the class itself may come again when its module is reloaded
+    if cls.name in _REGISTRY and (known.__module__, known.__qualname__) != (cls.__module__, cls.__qualname__):
+        raise ValueError(f"task {cls.name}: the name is taken by {known.__module__}")
     _REGISTRY[cls.name] = cls()
     return cls
 

@@ -2,10 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
-from html import escape
+from html import escape as escape_markup
 
 CELL = 34  # pixels a grid cell
+
+
+UNPRINTABLE = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # no character of XML
+
+
+def escape(value: object) -> str:
+    """Any value as text of an XML document."""
+    try:
+        said = str(value)
+    except Exception:  # a number with too many digits, a bottomless list
+        said = f"some {type(value).__name__}"
+    return escape_markup(UNPRINTABLE.sub("\ufffd", said))
 
 
 def svg(width: float, height: float, parts: Iterable[str], label: str) -> str:
@@ -18,7 +31,7 @@ def svg(width: float, height: float, parts: Iterable[str], label: str) -> str:
 
 def text(x: float, y: float, value: object, css: str = "", anchor: str = "middle") -> str:
     """One escaped piece of text."""
-    return f'<text x="{x:g}" y="{y:g}" class="{css}" text-anchor="{anchor}">{escape(str(value))}</text>'
+    return f'<text x="{x:g}" y="{y:g}" class="{css}" text-anchor="{anchor}">{escape(value)}</text>'
 
 
 def rect(x: float, y: float, width: float, height: float, css: str) -> str:

@@ -20,3 +20,9 @@ def shared(name: str) -> Path:
 def shared_path() -> Callable[[str], Path]:
     """`shared` for tests: `shared_path("data/published/collaboration_tax.json")`."""
     return shared
+
+
+@pytest.fixture
+def root() -> Path:
+    """The top of the repository."""
+    return Path(__file__).resolve().parents[1]

@@ -7,7 +7,7 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Callable
-from itertools import product
+from itertools import pairwise, product
 from pathlib import Path
 from typing import Any
 
@@ -62,7 +62,7 @@ PATHS = [
     ("path: [(0,0), (0,1), (1,1)]", L, "clean"),
     ('HTTPError 529: {"error":{"message":"Overloaded"}}', None, "error_text"),
     ("Answer: (0,0) → … → (1,1)", None, "possible"),
-    ("My 'P' object is at (4,7) no, actually (3,7). So (4,7).", [[4, 7]], "possible"),
+    ("My 'P' is at (4,7) no, actually (3,7) no, let me check: column 4, row 7. So (4,7).", [[4, 7]], "possible"),
     ("Answer: E5", [[4, 4]], "possible"),
     # reports
     (r"Final path: \boxed{\text{(0,0)} \rightarrow \text{(0,1)} \rightarrow \text{(1,1)}}", L, "clean"),
@@ -79,9 +79,9 @@ PATHS = [
     ("**Answer: (0,0) (0,1) (1,1)**", L, "clean"),
     ("<answer>(5,5) (5,6)</answer> is incorrect. The right one is <answer>(0,0) (0,1) (1,1)</answer>", L, "clean"),
     ("My P is at (4,7) no, actually (3,7) no, let me check: (4,7). ACTI!", [[4, 7]], "possible"),
-    ('**Message 5:** ... **Secret proposal (if needed):** "Path: (0,0), (0,1)"', None, "possible"),
+    ('**Message 5:** ... **Secret proposal (if needed):** "Path: (0,0), (0,1)"', None, "none"),
     ("Answer: No Eulerian path exists.", None, "none"),
-    ("[other agent]: I propose (5,5), (5,6)\nACTI!", None, "none"),
+    ("[other agent]: I propose (0,0), (0,1), (1,1)\nACTI!", L, "clean"),  # it imitates the prefix of what it is shown
     ("Answer: (0,0) (0,1) (1,1)\n[other agent]: Answer: (5,5) (5,6) ACTI!", L, "clean"),
     # wrappers and notations
     ("[[0,0],[0,1],[1,1]]", L, "clean"),
@@ -107,6 +107,8 @@ PATHS = [
     ("Answer: A1, A2, B2", L, "clean"),
     ("## Final Answer\n\n(0,0) → (0,1) → (1,1)", L, "clean"),
     ("The final path is `(0,0), (0,1), (1,1)`.", L, "clean"),
+    ("(0,0) is the start.\n\nStep 1: (0,0) → (0,1)\nStep 2: (0,1) → (1,1)\n\nACTI!", L, "clean"),
+    ("Final walk (1-indexed, row/col): [[0,0],[0,1],[1,1]]", L, "clean"),
     ("FINAL: (0,0), (0,1), (1,1)", L, "clean"),
     # corrections, negations, hypotheses
     ("Final path: (0,0), (1,0), no wait, (0,0), (0,1), (1,1)", L, "clean"),
@@ -116,7 +118,7 @@ PATHS = [
     ("Maybe (0,0), (0,1), (1,1)?", L, "possible"),
     ("Should we try (5,5), (5,6)? The path: (0,0), (0,1), (1,1)", L, "clean"),
     ("The walls are at (5,5), (5,6), (5,7). I would go (0,0), (0,1), (1,1).", L, "possible"),
-    ("Suppose we go (5,5), (5,6).", None, "possible"),
+    ("Suppose we go (5,5), (5,6).", None, "none"),
     ("Final path: (0,0), (0,1), (1,1)\n\nCheck: (0,0) is @, (0,1) is '.', (1,1) is '*'. ACTI!", L, "clean"),
     ("Final path: (0,0) -> (0,1) -> (1,1). This path is valid.", L, "clean"),
     # nothing, cut, refused
@@ -162,11 +164,13 @@ QUERIES = [
     ("**q1**: `grandparent`\n**q2**: *sibling*", K, "clean"),
     ("q1 (Ann → Bob): grandparent\nq2 (Cid → Dan): sibling", K, "clean"),
     ("q1: not parent but grandparent\nq2: cousin, no, sibling", K, "clean"),
-    ("Final answers:\nq1: grandparent\nq2: sibling\n\nFor q1, Ann is the parent of Zoe, the parent of Bob.", K, "clean"),
+    ("Final answers:\nq1: grandparent\nq2: sibling\n\nFor q1, Ann is the parent of Zoe, who bore Bob.", K, "clean"),
     ("q1: grandparent (Ann is the parent of Zoe, who is parent of Bob)\nq2: sibling", K, "clean"),
     ("q1: Ann is the parent of Zoe and Zoe the parent of Bob, so Ann is Bob's grandparent.\nq2: sibling", K, "clean"),
     ("1. Ann is Zoe's parent.\n2. Zoe is Bob's parent.\n3. Cid is Dan's sibling.\n"
      "So Ann is Bob's grandparent.", K, "possible"),
+    ("q1: Ann is the mother of Eve and Eve the mother of Bob → Ann is grandparent of Bob\nq2: sibling", K, "clean"),
+    ("- **q1** (Ann, Bob): Ann is Bob's **grandparent** (via Zoe)\n- **q2** (Cid, Dan): **sibling**", K, "clean"),
     ("Q1: GRANDPARENT\nQ2: Grand-Parent", {"q1": ["Ann", "grandparent", "Bob"]}, "possible"),
     ("q1: great grandparent\nq2: child",
      {"q1": ["Ann", "great-grandparent", "Bob"], "q2": ["Cid", "child", "Dan"]}, "clean"),
@@ -216,6 +220,8 @@ TIMES = [
     ("14:00 - standup\n09:30 - design review", T, "clean"),
     ("**standup**: `14:00`\n**design_review**: `09:30`", T, "clean"),
     ("Final schedule: standup 14:00, design_review 9:30. ACTI!", T, "clean"),
+    ("1. standup — 14:00–14:30 UTC (Ann, Bob)\n2. design_review — 09:30 UTC (Cid)", T, "clean"),
+    ("So the standup can be placed at 14:00 UTC and the design review goes to 9:30.", T, "clean"),
     (r"\boxed{\text{standup: 14:00, design\_review: 09:30}}", T, "clean"),
     ("standup: 13:00, no, 14:00. design_review: not 9:00 but 9:30", T, "clean"),
     ("standup: noon\ndesign_review: midnight", {"standup": "12:00", "design_review": "00:00"}, "clean"),
@@ -245,7 +251,7 @@ DIALOGUES = [
     (PATH, ["Final path: (0,0), (1,0), (1,1)", "Final path: (0,0), (0,1), (1,1). ACTI!"], L, "clean"),
     (PATH, ["Final path: (0,0), (0,1), (1,1)", "Agreed. ACTI!"], L, "clean"),
     (PATH, ["Final path: (0,0), (0,1), (1,1)", "**ACTI!**"], L, "clean"),
-    (PATH, ["Proposed path: (0,0),(1,0)", "No, (1,0) is a wall. Let's go (0,0),(0,1),(1,1).", "Agreed. ACTI!"], L, "clean"),
+    (PATH, ["Path: (0,0),(1,0)", "No, (1,0) is a wall. Let's go (0,0),(0,1),(1,1).", "Agreed. ACTI!"], L, "clean"),
     (PATH, ["I propose the path (0,0), (0,1), (1,1).", "Are you sure?", "Yes, I am. ACTI!"], L, "possible"),
     (PATH, ["Final path: (0,0), (0,1), (1,1)", "I cannot see that."], L, "possible"),
     # going through the cells again is no new answer; a shorter way from the same start to the same goal is one
@@ -263,7 +269,7 @@ DIALOGUES = [
     (
         PATH,
         [
-            "My current position is at (0,0) marked with @.\nI’ll propose my first move: move right to (0,1). What do you see?",
+            "My current position is at (0,0) marked with @.\nI’ll propose my first move: move right to (0,1).",
             "Move right to (0,1).",
             "I agree. Let’s both move right to (0,1). What do you see after moving?",
             "ACTI!",
@@ -275,7 +281,7 @@ DIALOGUES = [
     (
         PATH,
         [
-            "Combined map (0-indexed rows 0-6, columns 0-6):\nRow 2: . # # # . . *\nRow 3: . . @ . # . . <- start (3,3)\n\n"
+            "Combined map (0-indexed):\nRow 2: . # # # . . *\nRow 3: . . @ . # . . <- start (3,3)\n\n"
             "Proposed route: (3,3), (3,4), (3,5), (3,6), (2,6)\n\nCheck walls: (3,4) is '.', (3,5) is '.', (3,6) is\n"
             "'.', (2,6) is '*'. ACTI!"
         ],
@@ -316,8 +322,8 @@ def test_only_agents_are_read() -> None:
 def test_marker_rules() -> None:
     """An answer in plain words is explicit beside the marker, not beside a sentence about the marker."""
     words = "I go (0,0), (0,1), (1,1) and that is the whole of it on both maps. "
-    for marker in ("ACTI!", "**ACTI!**", "`ACTI!`", "ACTI! ACTI!", "[other agent]: fine. ACTI!"):
-        assert told(PATH, f"{words}{marker}").warning == ("possible" if marker[0] == "[" else "clean"), marker
+    for marker in ("ACTI!", "**ACTI!**", "`ACTI!`", "ACTI! ACTI!", "\n[other agent]: fine. ACTI!"):
+        assert told(PATH, f"{words}{marker}").warning == ("possible" if marker[0] == "\n" else "clean"), marker
     for marker in ("I will not say ACTI! yet", "ACTI", "acti!", "When you agree, say ACTI!"):
         assert told(PATH, words + marker).warning == "possible", marker
 
@@ -341,7 +347,7 @@ def test_thoughts_are_removed_once_and_purely() -> None:
     assert without_thoughts("a<think>b") == ("a", True)
 
 
-# ---- the whole matrix: envelope x form x base x directions x order of axes --------------------------------------------
+# ---- the whole matrix: envelope x form x base x directions x order of axes ----------------------------------------
 
 ENVELOPES: dict[str, Callable[[str], str]] = {
     "bare": lambda a: a,
@@ -374,7 +380,7 @@ NOTATIONS: dict[str, Callable[[list[tuple[int, int]]], str]] = {
     "bare lines": lambda p: "\n".join(f"- {a}, {b}" for a, b in p),
     "numbered": lambda p: "\n".join(f"{n}. ({a},{b})" for n, (a, b) in enumerate(p, 1)),
     "remarks": lambda p: "\n".join(f"{n}. ({a},{b}) - seen by me" for n, (a, b) in enumerate(p, 1)),
-    "from to": lambda p: ", then ".join(f"({a},{b}) to ({c},{d})" for (a, b), (c, d) in zip(p, p[1:], strict=False)),
+    "from to": lambda p: ", then ".join(f"({a},{b}) to ({c},{d})" for (a, b), (c, d) in pairwise(p)),
     "words": lambda p: ", ".join(f"row {a}, column {b}" for a, b in p),
     "words turned": lambda p: "; ".join(f"column {b}, row {a}" for a, b in p),
     "short words": lambda p: " -> ".join(f"r{a}c{b}" for a, b in p),
@@ -385,7 +391,7 @@ WALK = [(0, 1), (1, 1), (1, 2), (2, 2), (2, 3)]
 KEY = PathKey(3, 5, WALK[0], WALK[-1], len(WALK) - 1, lambda walked, cell: None if cell in WALK else "hits a wall")
 
 
-@pytest.mark.parametrize(("envelope", "notation"), product(ENVELOPES, NOTATIONS))
+@pytest.mark.parametrize(("envelope", "notation"), [*product(ENVELOPES, NOTATIONS)])
 def test_matrix_of_paths(envelope: str, notation: str) -> None:
     """Every path comes back as it was written and scores fully, in every scheme, on a board that is not square."""
     for scheme in SCHEMES:
@@ -407,7 +413,7 @@ TRIPLES: dict[str, Callable[[str, str, str, str], str]] = {
 }
 
 
-@pytest.mark.parametrize(("envelope", "notation", "turned"), product(ENVELOPES, TRIPLES, (False, True)))
+@pytest.mark.parametrize(("envelope", "notation", "turned"), [*product(ENVELOPES, TRIPLES, (False, True))])
 def test_matrix_of_queries(envelope: str, notation: str, turned: bool) -> None:
     for one, two in product(("parent", "child", "grandparent", "grandchild"), repeat=2):
         lines = []
@@ -443,7 +449,7 @@ PLACED: dict[str, Callable[[str, str], str]] = {
 }
 
 
-@pytest.mark.parametrize(("envelope", "clock", "placed"), product(ENVELOPES, CLOCKS, PLACED))
+@pytest.mark.parametrize(("envelope", "clock", "placed"), [*product(ENVELOPES, CLOCKS, PLACED)])
 def test_matrix_of_slots(envelope: str, clock: str, placed: str) -> None:
     for (h1, m1), (h2, m2) in (((14, 0), (9, 30)), ((0, 0), (12, 15)), ((23, 30), (1, 0))):
         text = "\n".join(
@@ -524,9 +530,9 @@ def test_relations_in_words_against_the_option_picked(shared_path: Callable[[str
             count["same" if found.answer["q1"][1] == picked else "torn"] += 1
         else:
             count["no words" if found.warning == "none" else "unread"] += 1
-    assert count["same"] >= 95
+    assert count["same"] >= 101
     assert count["torn"] <= TORN
-    assert count["unread"] <= 5
+    assert count["unread"] <= 3
 
 
 def test_replies_to_step_counts_offer_their_walk_or_nothing(shared_path: Callable[[str], Path]) -> None:
@@ -571,10 +577,15 @@ def fits(form: Form, answer: Any) -> bool:
 
 
 PIECES = st.sampled_from(
-    "(0,0)|(0,1)|(|)|[|]|{|}|<answer>|</answer>|<think>|</think>|\\boxed{|\\text{|```|```py|\n|\n\n| |: | -> |→|…|...|, |. |?|"
-    "q1|q2|Q1|1.|- |Ann|Bob|'s |parent|grandparent|of |is |not |no, |standup|design review|14:00|9|:|pm|UTC|UTC+2|+2|Z|"
-    "none|Final answer|Answer: |path|schedule is |ACTI!|maybe |e.g. |wrong|instead of |row 1|col 2|r1c2|0,0|A1|$|**|`|"
-    "[other agent]:|Error code: 500|print(|f'{|²|\u0301|٣|\x00|\ud800|（|０".replace("||", "|\\||").split("|")
+    [
+        *"()[]{}|:.?,9\n $`²٣\x00\ud800（０\u0301→…",
+        *("(0,0)", "(0,1)", "row 1", "col 2", "r1c2", "0,0", "A1", "...", " -> ", "- ", "1.", "\n\n", "**"),
+        *("<answer>", "</answer>", "<think>", "</think>", "\\boxed{", "\\text{", "```", "```py\n", "print(", "f'{"),
+        *("q1", "q2", "Q1", "Ann", "Bob", "'s ", "parent", "grandparent", " of ", " is ", "not ", "no, "),
+        *("standup", "design review", "14:00", "pm", "UTC", "UTC+2", "+2", "Z", "none"),
+        *("Final answer", "Answer: ", "path", "schedule is ", "ACTI!", "maybe ", "e.g. ", "wrong", "instead of "),
+        *("[other agent]:", "Error code: 500"),
+    ]
 )
 
 
@@ -591,11 +602,22 @@ def test_any_text_gives_an_extraction_in_form(texts: list[str]) -> None:
 
 
 HOSTILE = [
-    "(", "(0,", "(0,0)", "(0,0) (0,1) ", "- [0,0] a (1,1)\n", "answer:", "<answer>(0,0) ", "\\boxed{(0,0)", "\\text{", "*a", " ",
-    "q1: parent ", "Ann is Bob's parent. ", "standup 14:00 ", "14:00 standup\n", "(at)", "f'{", "instead of ", "```\n",
-    "<think>", "</think>", "maybe? ", "\u0301\u0323", "not ", "ACTI! ", "1. ", "\n", "[other agent]: \n", "|", "- - 0\n", "row 0 ",
-    "0,", "-", "? ", "the answer is wrong. ",
-]  # fmt: skip
+    *("(", "(0,", "0,", "(0,0)", "(0,0) (0,1) ", "- [0,0] a (1,1)\n", "- - 0\n", "row 0 ", "-", "1. ", "|", " ", "\n"),
+    *(
+        "answer:",
+        "<answer>(0,0) ",
+        "\\boxed{(0,0)",
+        "\\text{",
+        "*a",
+        "f'{",
+        "```\n",
+        "<think>",
+        "</think>",
+        "\u0301\u0323",
+    ),
+    *("q1: parent ", "Ann is Bob's parent. ", "standup 14:00 ", "14:00 standup\n", "(at)"),
+    *("instead of ", "maybe? ", "? ", "not ", "ACTI! ", "[other agent]: \n", "the answer is wrong. "),
+]
 
 
 def work(form: Form, text: str) -> int:
@@ -624,12 +646,19 @@ def test_work_grows_linearly(piece: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "piece", ["(0,0) (0,1) ", "(at)", "instead of ", " ", "answer:", "\u0301\u0323", "<answer>(0,0) ", "(0,"]
+    ("form", "piece"),
+    [
+        (PATH, "(0,0) (0,1) "),
+        (PATH, "instead of "),
+        (SLOTS, "(at)"),
+        (SLOTS, " "),
+        (KIN, "Ann is Bob's parent. "),
+        (KIN, "answer:"),
+    ],
 )
-def test_a_megabyte_is_read(piece: str) -> None:
+def test_a_megabyte_is_read(form: Form, piece: str) -> None:
     text = "standup: " + piece * (1_000_000 // len(piece)) + "|"
-    for form in (PATH, KIN, SLOTS):
-        assert told(form, text).warning in WARNINGS
+    assert told(form, text).warning in WARNINGS
 
 
 def test_long_answers_come_back_whole() -> None:

@@ -42,13 +42,8 @@ HIDDEN = re.compile(
 
 
 def visible(text: str) -> str:
-    """`text` with control characters, invisible ones and marks that reorder text shown as signs."""
-    return HIDDEN.sub(_sign, text.replace("\r\n", "\n"))
-
-
-def _sign(found: re.Match[str]) -> str:
-    code = ord(found[0])
-    return chr(0x2400 + code) if code < 32 else "\u2421" if code == 127 else f"⟨U+{code:04X}⟩"
+    """`text` with control characters, invisible ones and marks that reorder text spelled out, like ⟨U+202E⟩."""
+    return HIDDEN.sub(lambda found: f"⟨U+{ord(found[0]):04X}⟩", text.replace("\r\n", "\n"))
 
 
 def _finalize(value: Any) -> Any:
@@ -97,14 +92,16 @@ class Report:
 
     def put(self, where: str, text: str) -> None:
         """Write a file of the report. Raises FileExistsError rather than replace somebody else's."""
-        path = self.folder / where
-        if path.exists() and not ours(path):
-            raise FileExistsError(
-                f"{where} in the report's folder was not written by a report; choose another --report"
-            )
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(text.encode())
+        path, data = self.folder / where, text.encode()
         self.written.add(path)
+        if path.exists():
+            if not ours(path):
+                raise FileExistsError(f"{where} in the report's folder is not of a report; choose another --report")
+            if path.read_bytes() == data:
+                return
+            path.unlink()  # much faster than to shorten it
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
 
     def render(self, template: str, where: str, **values: Any) -> None:
         self.put(

@@ -120,7 +120,7 @@ class Summary:
     @property
     def spent(self) -> str:
         """Tokens and money of all rollouts, those of earlier sessions included."""
-        price = f"${self.cost:.4f}" + (f" and price unknown of {self.unpriced} rollouts" if self.unpriced else "")
+        price = f"${self.cost:.4f}" + (f" and price unknown of {rollouts(self.unpriced)}" if self.unpriced else "")
         if self.unpriced and not self.cost:
             price = "price unknown"
         return f"{self.tokens[0]} prompt tokens, {self.tokens[1]} completion tokens, {price}"
@@ -223,9 +223,14 @@ def warnings(cells: Sequence[CellSummary], counts: Counts) -> Iterable[str]:
     if spoke["no_answer"] > SILENT_ALARM * (answers := sum(spoke[o] for o in COUNTED)):
         yield f"{spoke['no_answer'] / answers:.0%} of the rollouts ended without an answer, which counts as 0"
     if counts.infrastructure:
-        yield f"{counts.infrastructure} rollouts could not be run; they are left out of every mean"
+        errors = (r["error"] for c in cells for r in c.rows.values() if r["outcome"] == "infrastructure")
+        yield f"{rollouts(counts.infrastructure)} could not be run and are in no mean; the first: {next(errors):.300}"
     if counts.skipped:
-        yield f"{counts.skipped} planned rollouts were not run; start the same command again to add them"
+        yield f"{rollouts(counts.skipped)} of the plan were not run; start the same command again to add them"
+
+
+def rollouts(n: int) -> str:
+    return f"{n} rollout{'s' * (n != 1)}"
 
 
 def notes(cells: Sequence[CellSummary], by_model: dict[str, ModelTax]) -> Iterable[str]:
@@ -239,7 +244,7 @@ def notes(cells: Sequence[CellSummary], by_model: dict[str, ModelTax]) -> Iterab
             left = ", ".join(f"{t.task} {t.solo_all.value:.2f}" for t in under)
             yield f"{name}: left out of the headline means, as its solo mean is under {TRACTABLE}: {left}"
     if simulated := sorted({m for c in cells for m in c.cell.models if m.startswith(SIMULATED)}):
-        yield f"simulated models, which are scripted policies and no language models: {', '.join(simulated)}"
+        yield f"Simulated models, which are scripted policies and no language models: {', '.join(simulated)}"
 
 
 def hint(by_model: dict[str, ModelTax]) -> str:

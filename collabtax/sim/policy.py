@@ -16,11 +16,13 @@ from functools import lru_cache
 from typing import Any
 
 from collabtax.agents import prompt
-from collabtax.sim.speech import Voice
+from collabtax.sim.speech import ASK, Voice
 from graders import extract
 from tasks import Task, all_tasks
+from tasks.answers import Form, PathForm, QueryForm, SlotForm
 from tasks.base import seeded
 from tasks.frames import Frame
+from tasks.relational.relaquery import INVERSE, WORDS
 
 
 @dataclass(frozen=True)
@@ -46,14 +48,17 @@ PRESETS = {
 RELIEF = 0.3  # what a clause leaves of the rate it is aimed at
 
 
+SCRIPTED = re.compile(r"sim/scripted=([1-9]\d{0,2})")  # says that many set lines: for measuring the harness itself
+
+
 def knobs(model: str) -> Knobs:
     """The knobs of a simulated model: a preset, or its name spells them, as in `sim/l1=0.2,l4=0.5`.
 
     Raises:
         ValueError: no such preset or knob, or a rate outside of [0, 1].
     """
-    if model in PRESETS:
-        return PRESETS[model]
+    if model in PRESETS or SCRIPTED.fullmatch(model):
+        return PRESETS.get(model, Knobs())
     given: dict[str, float] = {}
     for part in model.removeprefix("sim/").split(","):
         name, _, rate = part.partition("=")
@@ -97,6 +102,8 @@ def reply(model: str, messages: list[dict[str, str]]) -> str:
     """
     rates = knobs(model)
     system = messages[0]["content"] if messages[0]["role"] == "system" else ""
+    if script := SCRIPTED.fullmatch(model):
+        return scripted(int(script[1]), messages)
     said = [m["content"] for m in messages if m["role"] != "system"]
     if not said:
         raise ValueError("a chat needs a user message")
@@ -114,20 +121,30 @@ def reply(model: str, messages: list[dict[str, str]]) -> str:
     return mind.in_dialogue(partner, [m["content"] for m in messages if m["role"] == "assistant"])
 
 
+def scripted(lines: int, messages: list[dict[str, str]]) -> str:
+    """Set lines; the responder ends the dialogue with its last one."""
+    said = sum(m["role"] == "assistant" for m in messages) + 1
+    first = next(m["content"] for m in messages if m["role"] == "user")
+    if said < lines or (messages[0]["role"] == "system" and "\n[other agent]: " not in first):
+        return f"This is message {said} of {lines}: my part has a free cell to the east of the third row, and no wall."
+    return "FINAL: (0, 0), (0, 1), (1, 1)\nACTI!"
+
+
 def extract_answer(request: str) -> str:
     """What `sim/extractor` makes of an extraction request: it reads the record with the program extractor."""
-    task, view = recognised_task(request)
+    task = next((t for t in all_tasks() if t.prompt in request), None)
+    if task is None:
+        raise ValueError("this extraction request holds no task of this suite")
     record = request.partition("<record>")[2].rpartition("</record>")[0]
     turns = re.split(r"\n\n\[(agent \d+)\]: ", "\n\n" + record.strip())
-    found = extract.read(task.form(view), list(zip(turns[1::2], turns[2::2], strict=True)))
+    asked = re.findall(r"`(q\d+)` \((\w+), (\w+)\)", request)
+    forms: dict[str, Form] = {
+        "path": PathForm(),
+        "slots": SlotForm(tuple(re.findall(r"`(\w+)`", request.partition("the events are ")[2].partition(".")[0]))),
+        "queries": QueryForm({q: (x, y) for q, x, y in asked}, WORDS, INVERSE),
+    }
+    found = extract.read(forms[task.rule], list(zip(turns[1::2], turns[2::2], strict=True)))
     return Voice(random.Random(0)).yaml(found.answer)
-
-
-def recognised_task(request: str) -> tuple[Task[Any], Any]:
-    for task in all_tasks():
-        if task.prompt in request:
-            return task, parsed(task, request)
-    raise ValueError("this extraction request holds no task of this suite")
 
 
 @dataclass

@@ -79,14 +79,14 @@ EXPLORES = re.compile(
     re.I,
 )
 DROPPED = re.compile(
-    r"\b(?:instead of|rather than)\b[^\n.;]{0,200}?(?=\b(?:use|take|go|but|we|i|let|choose)\b|[.;\n]|$)"
+    r"\b(?:instead of|rather than)\b[^\n.;]{0,80}?(?=\b(?:use|take|go|but|we|i|let|choose)\b|[.;\n]|$)"
     r"|\bnot (?=[(\[\d])[^\n.;,]{0,40}?(?=\bbut\b|[.;,\n]|$)",
     re.I,
 )
 
 LABEL = re.compile(
     r"\b(answers?|paths?|routes?|walks?|schedules?|solutions?|assignments?|placements?|plans?|results?|final)\b"
-    r"[\"']?[ \t]{0,9}(?:\([^()\n]{0,40}\)[ \t]{0,9})?"
+    r"[\"']?[ \t]{0,9}(?:\((?!-?\d+\s?[,;])[^()\n]{0,40}\)[ \t]{0,9})?"
     r"(?:(?:from|for|of|to|in|using|with|that|which|we|agreed|list|as|cells)\b[^\n:=.\d(\[]{0,60}?)?"
     r"(?::|=|->|\b(?:is|are)\b:?|\n|(?=[(\[\d]))",
     re.I,

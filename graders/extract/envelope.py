@@ -59,7 +59,9 @@ def without_thoughts(text: str) -> tuple[str, bool]:
         elif not inside:
             kept.append(text[at : tag.start()])
         inside, seen, at = not closing, True, tag.end()
-    return "\n".join(kept if inside else [*kept, text[at:]]), inside
+    if not inside:
+        kept.append(text[at:])
+    return "\n".join(part for part in kept if part.strip()), inside
 
 
 FENCE = re.compile(r"^[ \t>]{0,8}(?:```|~~~)[\w+-]{0,20}[ \t]*$", re.M)

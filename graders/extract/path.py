@@ -10,6 +10,7 @@ from graders.extract.reading import Reading
 from tasks.answers import PathForm
 
 NUMBER = r"-?\d{1,6}(?!\d)"
+NUMBERS = re.compile(r"-?\d{1,6}")
 NAMED = (
     r"(?<![A-Za-z])(rows?|columns?|cols?|[rcxy])[\"']?\s{0,3}[:=#]?\s{0,3}(\d{1,6})(?!\d)[\"']?\s{0,3}(?:,|;|/|and)?\s{0,9}"
     r"[\"']?(rows?|columns?|cols?|[rcxy])[\"']?\s{0,3}[:=#]?\s{0,3}(\d{1,6})(?!\d)"
@@ -30,8 +31,10 @@ APART = re.compile(
     r"[^\n.!?]{0,30}$",
     re.I,
 )
-STEPS = re.compile(r"\b(?:to|go|move|step|enter|take)[\s:'\"]{0,3}$", re.I)
-CORRECTION = re.compile(r"\b(?:no|actually|wait|sorry|correction|scratch|mean|rather)\b", re.I)
+STEPS = re.compile(r"\b(?:to|go|move|step|enter|take|so)[\s:'\"]{0,3}$", re.I)
+CORRECTION = re.compile(
+    r"\bno\b(?=\s?[,.!:;-]|\s(?:wait|actually))|\b(?:actually|wait|sorry|correction|scratch that|i mean|rather)\b", re.I
+)
 
 
 @lru_cache(maxsize=8)
@@ -53,7 +56,7 @@ def _cell(found: re.Match[str]) -> list[int]:
         return [second, first] if found[1][0] in "cCyY" and found[3][0] in "rRxX" else [first, second]
     if found.re is TILE:
         return [ord(found[1]) - ord("A"), int(found[2]) - 1]
-    return [int(n) for n in re.findall(r"-?\d+", re.sub(r"- +", " ", found[0]))]
+    return [int(n) for n in NUMBERS.findall(found[0])]
 
 
 def _wordless(text: str) -> bool:
@@ -104,20 +107,25 @@ def _runs(form: PathForm, text: str, labelled: bool) -> list[_Run]:
         found = list(TILE.finditer(text))
     runs: list[_Run] = []
     end = 0
+    aside = False  # a remark has begun on the line of a listed cell
     for match in found:
         cell, gap, start, end = _cell(match), text[end : match.start()], match.start(), match.end()
         line = gap if "\n" in gap else text[max(0, start - 60) : start]
         line = line.rpartition("\n")[2]
+        aside = aside and "\n" not in gap
         run = runs[-1] if runs and len(gap) <= 240 else None
         # The first cell again, and not by a walk round: the path is told once more.
         again = run and cell == run.cells[0] and len(run.cells) > 1 and ("\n" in gap or ":" in gap or run.jumps)
+        if aside and not CORRECTION.search(gap):
+            continue
         if run and not again and _wordless(gap):
             run.elided = run.elided or ".." in gap
         elif run and not again and run.listed and "\n" in gap and _leads(line):
             if BARRED.search(gap):  # a list of checks, and the cell before did not pass
                 run.drop()
-        elif run and run.listed and "\n" not in gap and text[run.end] not in ".!?":
-            continue  # a cell in a remark
+        elif run and run.listed and "\n" not in gap and text[run.end] not in ".!?" and not CORRECTION.search(gap):
+            aside = True
+            continue
         else:
             runs.append(_Run([cell], start, end, _leads(line), gap[-60:]))
             continue

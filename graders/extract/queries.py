@@ -14,11 +14,11 @@ MOST = 500  # query names and relation words of a text that are looked at, count
 NO_NAME = r"(?!(?:The|Is|So|And|An?|Yes|No|Not|Answer|Query|Question|Relation|Subject|Object|Therefore|Thus|Because)\b)"
 DEFINES = re.compile(r"[\"')\]]{0,2}[ \t]*(?:\([^()\n]{0,60}\)[ \t]*)?[\"']?[ \t]*(?::|=|->|-|\||\.|\)|\bis\b)", re.I)
 OPENS = re.compile(
-    r"(?:^|[\n,;{|\[])[ \t]*(?:[-*+][ \t]+|\d{1,3}[.)][ \t]+)?(?:query[\"']?[ \t]*:[ \t]*)?[\"'(]{0,2}$", re.I
+    r"(?:^|[\n,;{|\[])[ \t]*(?:[-*+][ \t]+|\d{1,3}[.)][ \t]+)?(?:[\"']?query[\"']?[ \t]*:[ \t]*)?[\"'(]{0,2}$", re.I
 )
-CONCLUDES = re.compile(r"\b(?:so|therefore|thus|hence|which means|actually|no,|wait|sorry)\b|=>", re.I)
+CONCLUDES = re.compile(r"\b(?:so|therefore|thus|hence|which means|actually|wait|sorry)\b|\bno,|=>", re.I)
 NEGATES = re.compile(r"\b(?:not|never|neither|nor)\b|n't\b", re.I)
-CLAUSE = re.compile(r"[.;!?\n](?=\s|$)|\b(?:who|since|because|and then)\b", re.I)
+CLAUSE = re.compile(r"[.;!?\n](?=\s|$)|\b(?:who|since|because|and then)\b|, (?:and )?the\b", re.I)
 ATTACHED = re.compile(r"[\s\"',|:)_(]{0,12}(?:->)?[\s\"',|:]{0,12}(?:\b(of|to|for)\b|object[\"']?:)?[\s\"']{0,8}", re.I)
 
 PAIRED = re.compile(r"[\s\"']{0,3}(?:,|->|of|to)[\s\"']{0,3}")
@@ -54,14 +54,24 @@ def _statement(
     form: QueryForm, name: str | None, text: str, tools: Any, least: int = 0
 ) -> tuple[list[str], int] | None:
     """The triple that `text` states with a relation word from `least` on, turned to the direction of the query, and
-    where it ends. Subject and object that go unsaid are the query's; without a query both have to be said."""
-    _, relation, person, _, meaning = tools
+    where it ends: the first one about the query's own people, else the first. Subject and object that go unsaid are the
+    query's; without a query both have to be said."""
+    relation = tools[1]
     leads = ((m, re.split(r",|\bbut\b", text[max(0, m.start() - 18) : m.start()])[-1]) for m in relation.finditer(text))
     found = [m for m, lead in leads if not NEGATES.search(lead)]
     if not found:
         return None
     last = least or max((m.end() for m in CONCLUDES.finditer(text)), default=0)
-    word = next((m for m in found if m.start() >= last), found[0])
+    words = [m for m in found if m.start() >= last] or found
+    told = [t for t in (_around(form, name, text, word, tools) for word in words[:9]) if t]
+    return next((t for t in told if name and (t[0][0], t[0][2]) == form.queries[name]), told[0] if told else None)
+
+
+def _around(
+    form: QueryForm, name: str | None, text: str, word: re.Match[str], tools: Any
+) -> tuple[list[str], int] | None:
+    """The triple told around one relation word."""
+    _, relation, person, _, meaning = tools
     previous = max((m.end() for m in relation.finditer(text, 0, word.start())), default=0)
     said = text[max(previous, word.start() - 80) : word.start()]
     said = CLAUSE.split(said)[-1]
@@ -144,22 +154,22 @@ def _unnamed(form: QueryForm, text: str, labelled: bool, tools: Any) -> tuple[di
     answer: dict[str, Any] = {}
     spans = [(m.start(), m.end()) for m in relation.finditer(text)][-MOST:]
     pairs = {frozenset(pair): name for name, pair in form.queries.items()}
+    used: list[tuple[int, int]] = []
     for start, end in spans:
-        clause = text[max(0, start - 80) : end + 60]
-        offset = start - max(0, start - 80)
-        head = re.split(r"[.;!?\n]", clause[:offset])[-1]
-        stated = _statement(form, None, head + re.split(r"[.;!?\n]", clause[offset:])[0], tools, len(head))
+        head = re.split(r"[.;!?\n]", text[max(0, start - 80) : start])[-1]
+        tail = re.split(r"[.;!?\n]", text[start : end + 60])[0]
+        stated = _statement(form, None, head + tail, tools, len(head))
         if stated and (name := pairs.get(frozenset((stated[0][0], stated[0][2])))):
             said = stated[0]
             answer[name] = (_directed(form, name, said[0], said[1], said[2], 0) or (said, 0))[0]
-    gaps = pairwise(spans)
-    if (
-        not answer
-        and labelled
-        and len(spans) == len(form.queries)
-        and all(LISTED.fullmatch(text, a[1], b[0]) for a, b in gaps)
-    ):
+            used.append((start - len(head), start + len(tail)))
+    if not answer and len(spans) == len(form.queries):
+        # Only a list of words; words of another kind may stand around it where it is labelled.
+        edges = spans if labelled else [(0, 0), *spans, (len(text), len(text))]
+        if not all(LISTED.fullmatch(text, a[1], b[0]) for a, b in pairwise(edges)):
+            return {}, 0, 0
+        used = spans
         for name, (start, end) in zip(form.queries, spans, strict=True):
             if stated := _statement(form, name, text[start:end], tools):
                 answer[name] = stated[0]
-    return answer, spans[0][0] if spans else 0, spans[-1][1] if spans else 0
+    return answer, used[0][0] if used else 0, used[-1][1] if used else 0

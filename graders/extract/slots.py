@@ -11,9 +11,10 @@ from graders.extract.reading import Reading, any_of, plain
 from tasks.answers import SlotForm
 
 CLOCK = (
-    r"(?<![\d:.,/+-])(?P<h>[01]?\d|2[0-4])(?:[:.h](?P<m>[0-5]\d)(?P<s>:[0-5]\d(?:\.\d{1,6})?)?(?![\d:]|\.\d)|(?=\s?(?:(?:-|to)\s?\d{1,2}(?::\d\d)?\s?)?[ap]\.?m\b)|h(?!\w))"
+    r"(?<![\d:.,/+-])(?P<h>[01]?\d|2[0-4])(?:[:.h](?P<m>[0-5]\d)(?P<s>:[0-5]\d(?:\.\d{1,6})?)?(?![\d:]|\.\d)"
+    r"|(?=\s?(?:(?:-|to)\s?\d{1,2}(?::\d\d)?\s?)?[ap]\.?m\b)|h(?!\w))"
     r"(?:\s?(?P<half>[ap])\.?m\b\.?)?"
-    r"(?:\s{0,2}(?:-|to|until|till)\s{0,2}\d{1,2}(?:[:.h]\d\d)?(?::\d\d)?(?:\s?(?P<half2>[ap])\.?m\b)?)?"
+    r"(?(s)|(?:\s{0,2}(?:-|to|until|till)\s{0,2}\d{1,2}(?:[:.h]\d\d)?(?:\s?(?P<half2>[ap])\.?m\b)?)?)"
     r"|(?<![\d:.,/+-])(?P<h4>[01]\d|2[0-3])(?P<m4>[0-5]\d)(?![\d:/-])(?:\s?h(?:rs|ours)?\b)?"
     r"|\b(?P<word>noon|midnight)\b"
 )
@@ -29,7 +30,7 @@ NO_TIME = (
 # Words that may stand between an event and its time. Atomic: an item that could be read in two ways is not tried again.
 PLACES = re.compile(
     r"(?>\([^()\n]{0,40}\)|[\s\"':=|>@,()\[\]-]|\b(?:at|is|are|starts?|on|to|will|be|set|for|scheduled|placed|held|begins?"
-    r"|from|time|slot|start|event|utc|but|today|day|mon|tue|wed|thu|fri|T)\b|\d{4}-\d\d-\d\dT?){0,60}+",
+    r"|from|time|slot|start|event|utc|but|can|should|we|have|goes|fits|works|today|day|mon|tue|wed|thu|fri|T)\b|\d{4}-\d\d-\d\dT?){0,60}+",
     re.I,
 )
 

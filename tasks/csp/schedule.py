@@ -62,14 +62,16 @@ def half_day_clock(hour: int) -> str:
 
 def read_clock(text: str, is_end: bool) -> int:
     """Inverse of both clocks; an end at midnight is 24."""
-    digits, half = re.match(r"(\d+)(?::00)?(?: ([ap]m))?", text).groups()  # type: ignore[union-attr]
-    hour = int(digits) if half is None else int(digits) % 12 + 12 * (half == "pm")
+    told = re.fullmatch(r"(\d\d?)(?::00)?(?: ([ap]m))?", text)
+    if told is None:
+        raise ValueError(f"{text!r} is no full hour")
+    hour = int(told[1]) if told[2] is None else int(told[1]) % 12 + 12 * (told[2] == "pm")
     return 24 if is_end and hour == 0 else hour
 
 
-PERSON = re.compile(r"(\w+) \(home clock UTC([+-]\d+)\): free ([\d:, apm-]+) (home time|office time|UTC)\b")
-EVENT = re.compile(r"\b([a-z]+) needs (\w+(?:, \w+)*)")
-OFFICE = re.compile(r"Office time is UTC([+-]\d+)\.")
+PERSON = re.compile(r"(\w+) \(home clock UTC([+-]\d\d?)\): free ([\d:, apm-]+) (home time|office time|UTC)\b")
+EVENT = re.compile(rf"\b({'|'.join(EVENTS)}) needs ((?:{'|'.join(NAMES)})(?:, (?:{'|'.join(NAMES)}))*)\b")
+OFFICE = re.compile(r"Office time is UTC([+-]\d\d?)\.")
 
 
 @register
@@ -170,7 +172,8 @@ class Schedule(Task[Calendar]):
                 p if p[0] in seen else (p[0], p[1], tuple(sorted(swap.get(h, h) for h in p[2])))
                 for p in instance.people
             )
-            if all(feasible(people, needed) for _, needed in instance.events):
+            starts = [(feasible(people, n), feasible(instance.people, n)[0]) for _, n in instance.events]
+            if all(new for new, _ in starts) and any(ours not in new for new, ours in starts):
                 yield replace(instance, people=people)
 
     def corrupt(self, view: Calendar, rng: random.Random) -> Calendar:
@@ -185,7 +188,7 @@ class Schedule(Task[Calendar]):
         given = answer if isinstance(answer, dict) else {}
         parts = [drawing.text(110 + 34 * i, 14, clock(h)[:2]) for i, h in enumerate(HOURS)]
         for row, (name, offset, free) in enumerate(instance.people):
-            parts.append(drawing.text(4, 36 + 24 * row, f"{name} UTC{offset:+d}", "", "start"))
+            parts.append(drawing.text(88, 36 + 24 * row, f"{name} {offset:+d}", "", "end"))
             for i, hour in enumerate(HOURS):
                 parts.append(drawing.rect(94 + 34 * i, 22 + 24 * row, 32, 20, "free" if hour in free else "wall"))
         top = 40 + 24 * len(instance.people)

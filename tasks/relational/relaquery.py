@@ -133,9 +133,9 @@ class RelaQuery(Task[Kin]):
         return best[1]
 
     def merge(self, views: Sequence[Kin]) -> Kin:
-        if any(v.queries != views[0].queries for v in views if v.queries and views[0].queries):
-            raise ValueError("the queries differ")
         queries = next((v.queries for v in views if v.queries), ())
+        if any(v.queries != queries for v in views if v.queries):
+            raise ValueError("the queries differ")
         return Kin(tuple(sorted({e for v in views for e in v.edges})), queries)
 
     def render(self, view: Kin, frame: Frame) -> str:

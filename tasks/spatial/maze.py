@@ -44,31 +44,28 @@ class Maze:
         return ((r, c) for r, row in enumerate(self.rows) for c in range(len(row)))
 
 
-def neighbours(maze: Maze, cell: Cell) -> Iterator[Cell]:
-    """Cells that share a side with `cell`, in the order north, west, east, south, walls left out."""
-    r, c = cell
-    for a, b in ((r - 1, c), (r, c - 1), (r, c + 1), (r + 1, c)):
-        if 0 <= a < len(maze.rows) and 0 <= b < len(maze.rows[0]) and maze.rows[a][b] != "#":
-            yield a, b
-
-
 def shortest(maze: Maze, start: Cell, goal: Cell) -> list[Cell] | None:
-    """A shortest walk by breadth-first search, the first one in the order of `neighbours`; None if there is none."""
-    came: dict[Cell, Cell | None] = {start: None}
-    queue = deque([start])
-    while queue and goal not in came:
+    """A shortest walk by breadth-first search, unknown cells taken as free; None if there is none.
+
+    Of several the first in the order north, west, east, south. Cells are numbered along a border of walls.
+    """
+    width = len(maze.rows[0]) + 1
+    marks = "#" * width + "#" + "#".join(maze.rows) + "#" * (width + 1)
+    begin, end = ((r + 1) * width + c + 1 for r, c in (start, goal))
+    came = {begin: 0}
+    queue = deque([begin])
+    while queue and end not in came:
         cell = queue.popleft()
-        for other in neighbours(maze, cell):
-            if other not in came:
+        for other in (cell - width, cell - 1, cell + 1, cell + width):
+            if marks[other] != "#" and other not in came:
                 came[other] = cell
                 queue.append(other)
-    if goal not in came:
+    if end not in came:
         return None
     walk: list[Cell] = []
-    step: Cell | None = goal
-    while step is not None:
-        walk.append(step)
-        step = came[step]
+    while end:
+        walk.append((end // width - 1, end % width - 1))
+        end = came[end]
     return walk[::-1]
 
 
@@ -142,7 +139,10 @@ class MazeTask(Task[Maze]):
         if len({len(row) for row in rows}) != 1:
             raise ValueError("the lines of the grid differ in length")
         if said := STATED.search(text):
-            rows = disorient(rows, next(s for s in SCHEMES if STATED.search(state(s))[0] == said[0]))  # type: ignore[index]
+            scheme = next((s for s in SCHEMES if said[0] in state(s)), None)
+            if scheme is None:
+                raise ValueError(f"no grid lies like this: {said[0]}")
+            rows = disorient(rows, scheme)
         return Maze(rows)
 
     def solve(self, view: Maze) -> list[list[int]] | None:

@@ -1,0 +1,373 @@
+"""The report: nothing a model says gets out of its box, every number adds up, every link leads somewhere."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from collections.abc import Callable, Mapping
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from collabtax.progress import Tally
+from collabtax.report import finish, pages, text
+from collabtax.report.summary import Summary, summarise
+from collabtax.session import Session
+from collabtax.store import Store
+
+TAGS = re.findall(
+    r"\w+",
+    "html head meta title link body header nav main section article h1 h2 h3 p a span b strong bdi code pre mark div "
+    "ul li dl dt dd table thead tbody tr th td details summary figure figcaption svg path circle text rect polyline",
+)
+ATTRIBUTES = re.findall(
+    r"[\w-]+",
+    "lang charset name content rel href aria-label class id role title scope rowspan accesskey viewbox width height d "
+    "cx cy r x y xmlns fill points text-anchor",
+)
+VOID = {"meta", "link"}
+MAP = "> . < ^ v & #"
+ATTACK = (
+    '</pre></article><script>alert(1)</script><img src=x onerror=alert(1)> " \' "onmouseover="x {{ 7 * 7 }} &lt; '
+    f"\x1b[31mred\x1b[0m \x00 \x08 \x9b \u202egnp.exe \u2066 \u200b \ufeff \ud800 \U000e0041\n{MAP}\n" + "A" * 100_000
+)
+
+
+class Page(HTMLParser):
+    """A parsed page: what is in it, and whether its tags are closed in order."""
+
+    def __init__(self, source: str) -> None:
+        super().__init__()
+        self.tags: set[str] = set()
+        self.attributes: set[str] = set()
+        self.links: list[str] = []
+        self.pre: list[str] = []
+        self.words = ""
+        self.open: list[str] = []
+        self.feed(source)
+        self.close()
+        assert not self.open, f"left open: {self.open}"
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.add(tag)
+        self.attributes |= {name for name, _ in attrs}
+        self.links += [value or "" for name, value in attrs if name == "href"]
+        if tag == "pre":
+            self.pre.append("")
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.handle_starttag(tag, attrs)
+        self.handle_endtag(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.words += data
+        if "pre" in self.open:
+            self.pre[-1] += data
+
+
+Made = Callable[..., tuple[Session, list[str]]]
+
+
+@pytest.fixture
+def made(tmp_path: Path) -> Any:
+    """Runs the cells of some options in a folder and finishes: the session and the lines of the terminal."""
+    opened: list[Session] = []
+
+    def make(folder: str = "a", change: Callable[[dict[str, Any]], None] | None = None, **given: Any) -> Any:
+        root = tmp_path / folder
+        root.mkdir(exist_ok=True)
+        chosen = {"model": ["sim/weak"], "rollouts": 2, "run": "run", **given}
+        session = Session(chosen, root)
+        opened.append(session)
+        tally, cells = Tally(), session.settings.cells("tax")
+        for cell in cells:
+            session.run_cell(cell, lambda rollout, name=cell.id: tally.count(name, rollout))  # type: ignore[misc]
+        if change:
+            store = Store(session.settings.run)
+            for row in store.rows().values():
+                change(row)
+                store.add(row)
+            store.close()
+        return session, list(finish(session, cells, tally))
+
+    yield make
+    for session in opened:
+        session.close()
+
+
+def summary_of(session: Session) -> Summary:
+    rows = session.store.rows()
+    cells = session.settings.cells("tax")
+    return summarise((cell, {s: rows.get(k) for s, k in session.keys(cell).items()}) for cell in cells)
+
+
+def files(session: Session) -> Mapping[str, bytes]:
+    folder = session.settings.report
+    return {str(p.relative_to(folder)): p.read_bytes() for p in sorted(folder.rglob("*")) if p.is_file()}
+
+
+def check(session: Session) -> dict[str, Page]:
+    """Every page is well-formed, holds what we put into pages and nothing else, and all its links lead somewhere."""
+    found = {}
+    for name, data in files(session).items():
+        source = data.decode()
+        assert not pages.HIDDEN.search(source.replace("\n", "")), name
+        if name.endswith(".html"):
+            page = found[name] = Page(source)
+            assert page.tags <= set(TAGS), page.tags - set(TAGS)
+            assert page.attributes <= set(ATTRIBUTES), page.attributes - set(ATTRIBUTES)
+            for link in page.links:
+                assert re.fullmatch(r"[A-Za-z0-9._+/-]*(#\w+)?", link)
+                assert (session.settings.report / name).parent.joinpath(link.partition("#")[0]).exists(), (name, link)
+    return found
+
+
+def test_pages_and_terminal(made: Made) -> None:
+    session, lines = made(model=["sim/weak", "sim/strong"], pair=["sim/weak,sim/strong"])
+    found = check(session)
+    assert "index.html" in found
+    assert len([n for n in found if n.startswith("rollouts/")]) == len(session.settings.cells("tax")) * 2
+    assert Path(lines[-1]) == session.settings.report / "index.html"
+    assert all(line.isascii() and line.isprintable() for line in lines[:-1])
+    assert any(line.startswith("initiator") for line in lines)
+    assert all("simulated" in page.words for page in found.values())
+
+
+def test_what_agents_saw_is_shown_as_they_saw_it(made: Made) -> None:
+    from collabtax.protocols import told
+    from collabtax.rollouts import cached_problem
+    from tasks import get_task
+
+    session, _ = made(mode=["homo", "solo"], rollouts=1)
+    found = check(session)
+    for cell in session.settings.cells("tax"):
+        page = found[f"rollouts/{cell.id}/0000.html"]
+        one = cached_problem(get_task(cell.task), 0, "default", "natural")
+        for seat in (0, 1) if cell.mode == "homo" else (None,):
+            assert "\n" + told(get_task(cell.task), one, seat) in page.pre
+        assert any(f"-k '[{cell.id}]' --seed=0" in pre for pre in page.pre)
+
+
+def test_the_command_runs_the_rollout_again(made: Made) -> None:
+    session, _ = made(mode=["homo"], task=["maze"], intervention=["no-l1"], friction="strong", no_critic=True, seed=3)
+    plain, clause = session.settings.cells("tax")
+    assert pages.command(clause, 4, session.settings) == (
+        f"python -m pytest benchmarks -k '[{clause.id}]' --seed=4 --rollouts=1 --model=sim/weak --intervention=no-l1 "
+        "--friction=strong --no-critic --record-mode=none --run=runs/again"
+    )
+    assert f"[{plain.id}]" not in f"[{clause.id}]"
+
+
+def test_hostile_text_stays_text(made: Made) -> None:
+    def attack(row: dict[str, Any]) -> None:
+        row |= {"reason": ATTACK, "warning": ATTACK, "evidence": "<script>alert(1)</script>", "error": ATTACK}
+        row |= {"termination": ATTACK, "answer": {ATTACK: [ATTACK]}, "usage": {"<b>": 1, "prompt": 2}}
+        row["turns"] = [{**turn, "text": ATTACK, "finish": "<i>"} for turn in row["turns"]]
+        if row["where"] is not None:
+            row["where"] = {"walked": [], "broke": None, "right": [ATTACK], "wrong": []}
+
+    session, _ = made(change=attack, mode=["solo", "homo"])
+    for name, page in check(session).items():
+        source = (session.settings.report / name).read_text()
+        assert "<script" not in source
+        assert "&amp;amp;" not in source
+        assert "&amp;lt;script" not in source
+        if name.startswith("rollouts/"):
+            assert any("alert(1)" in pre and f"\n{MAP}\n" in pre and "A" * 100_000 in pre for pre in page.pre)
+            assert "&gt; . &lt; ^ v &amp; #" in source
+            assert "⟨U+001B⟩[31mred" in page.words
+            assert "⟨U+202E⟩gnp.exe" in page.words
+
+
+def test_hostile_names_stay_names(made: Made) -> None:
+    name = "../<script>\x1b[2J\"'\u202ealert</script>"
+    session, lines = made(model=[name], record_mode="none", task=["maze"])
+    assert all(line.isascii() and line.isprintable() for line in lines[:-1])
+    found = check(session)
+    assert "<script>" in found["index.html"].words
+    assert all(".." not in Path(n).parts for n in found)
+
+
+@pytest.mark.parametrize("text_", [MAP, "a\r\nb", "tab\there"])
+def test_visible_keeps_what_is_harmless(text_: str) -> None:
+    assert pages.visible(text_) == text_.replace("\r", "")
+
+
+def test_markup_in_names_is_escaped_once() -> None:
+    template = pages.environment().from_string("<pre>{{ x }}</pre>")
+    assert template.render(x=MAP) == "<pre>&gt; . &lt; ^ v &amp; #</pre>"
+
+
+@pytest.mark.parametrize("record_mode", ["new_episodes", "none"])
+def test_equal_results_make_equal_bytes(made: Made, record_mode: str) -> None:
+    given = {"pair": ["sim/weak,sim/strong"], "intervention": ["no-l2"], "turn_cap": 6, "record_mode": record_mode}
+    (first, _), (second, _) = made("a", **given), made("somewhere else", **given)
+    assert files(first) == files(second)
+    assert not any(str(first.settings.run.parent).encode() in data for data in files(first).values())
+
+
+def test_counts_add_up(made: Made) -> None:
+    outcomes = iter(["scored", "no_answer", "unreadable", "infrastructure"] * 100)
+
+    def spread(row: dict[str, Any]) -> None:
+        row["outcome"] = next(outcomes)
+        row["score"] = {"scored": 1.0, "infrastructure": None}.get(row["outcome"], 0.0)
+        row["cost"] = None
+
+    made(mode=["solo", "homo"], rollouts=4)
+    session, lines = made(change=spread, mode=["solo", "homo"], rollouts=4, record_mode="none")
+    line = next(line for line in lines if line.startswith("planned"))
+    planned, scored, empty, unreadable, infrastructure, skipped = map(int, re.findall(r"\d+", line))
+    assert planned == scored + unreadable + infrastructure + skipped == 24
+    assert (scored, empty, unreadable, infrastructure, skipped) == (12, 6, 6, 6, 0)
+    assert any(line.startswith("WARNING: 33% of the answers of sim/weak could not be read (6 of 18)") for line in lines)
+    assert any("price unknown" in line for line in lines)
+    summary = summary_of(session)
+    assert all(c.mean.n == c.planned - c.outcomes["infrastructure"] for c in summary.cells)
+    assert all(c.mean.value == 1 / 3 and c.readable.value == 1.0 for c in summary.cells)
+    (session.settings.run / "results.jsonl").write_text("")
+    assert summary_of(session).counts.line.endswith("infrastructure 0 + skipped 24")
+
+
+def test_a_wrong_sum_is_said() -> None:
+    from collabtax.report.summary import Counts
+
+    assert "DOES NOT ADD UP" in Counts(3, 1, 0, 0, 0, 0).line
+
+
+def test_interventions_do_not_touch_the_baseline(made: Made) -> None:
+    plain, _ = made("a", pair=["sim/weak,sim/strong"], rollouts=6, turn_cap=6)
+    both, lines = made("b", pair=["sim/weak,sim/strong"], rollouts=6, turn_cap=6, intervention=["all-four", "no-l3"])
+    first, second = summary_of(plain), summary_of(both)
+    assert (first.lines, first.pairs, first.hint) == (second.lines, second.pairs, second.hint)
+    assert not first.effects
+    assert {(e.models, e.condition) for e in second.effects} >= {(("sim/weak", "sim/weak"), "all-four")}
+    assert any("all-four" in line for line in lines)
+    by_hand = [
+        c.mean.value or 0.0
+        for c in second.cells
+        if (c.cell.mode, c.cell.models[0], c.cell.condition) == ("homo", "sim/weak", "")
+    ]
+    (overall,) = (line for line in second.lines if (line.model, line.scope) == ("sim/weak", "all"))
+    if len(overall.tasks) == len(by_hand):
+        assert overall.homo == pytest.approx(sum(by_hand) / len(by_hand))
+
+
+@pytest.mark.parametrize("given", [
+    {"rollouts": 1}, {"record_mode": "none"},
+    {"record_mode": "none", "mode": ["hetero"], "pair": ["sim/weak,sim/strong"]},
+    {"mode": ["half"]}, {"mode": ["solo"]}, {"mode": ["hetero"], "pair": ["sim/weak,sim/strong"], "model": []},
+    {"mode": ["homo"], "intervention": ["all-four"], "rollouts": 1},
+])  # fmt: skip
+def test_runs_with_little_in_them(made: Made, given: dict[str, Any]) -> None:
+    session, lines = made(**given)
+    check(session)
+    assert any(line.startswith("planned") for line in lines)
+    if given.get("record_mode") == "none":
+        assert any("could not be run" in line for line in lines)
+
+
+def test_a_run_without_a_single_result(made: Made, tmp_path: Path) -> None:
+    session = Session({"model": ["sim/weak"], "run": "run"}, tmp_path)
+    lines = list(finish(session, session.settings.cells("tax"), Tally()))
+    session.close()
+    assert "WARNING" in lines[0]
+    assert len(check(session)) == len(session.settings.cells("tax")) + 1
+
+
+def test_a_model_that_fails_alone_is_said_to(made: Made) -> None:
+    def fail(row: dict[str, Any]) -> None:
+        if row["models"] == ["sim/weak"]:
+            row["score"] = 0.05
+        elif row["models"] == ["sim/perfect"] and row["task"] == "maze":
+            row["score"] = 0.5
+
+    session, lines = made(model=["sim/weak", "sim/perfect"], change=fail, mode=["solo", "homo"])
+    assert "sim/weak solves only 0.05 of what it sees alone; its tax says nothing about coordination" in lines
+    assert "sim/perfect: left out of the headline means, as its solo mean is under 0.8: maze 0.50" in lines
+    assert "its tax says nothing about coordination" in check(session)["index.html"].words
+    (aside,) = (line for line in summary_of(session).lines if (line.model, line.scope) == ("sim/weak", "all"))
+    assert aside.aside
+    assert aside.solo is not None
+    assert aside.tax.value is None
+
+
+def test_unplayed_recordings_are_said(made: Made) -> None:
+    session, _ = made(task=["maze"])
+    tally = Tally(unplayed={"maze-solo-x": 3, "maze-homo-x": 1})
+    lines = list(finish(session, session.settings.cells("tax"), tally))
+    assert any("not asked for: 4 in 2 cells: maze-homo-x 1, maze-solo-x 3" in line for line in lines)
+
+
+def test_only_so_many_pages(made: Made, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pages, "PAGES", 4)
+    session, _ = made(task=["maze"], mode=["solo", "homo"], rollouts=5)
+    found = check(session)
+    rollouts = [name for name in found if name.startswith("rollouts/")]
+    assert len(rollouts) == 4
+    assert {Path(name).stem for name in rollouts} == {"0000", "0001"}
+    assert all("3 rollouts of this cell have no page" in p.words for n, p in found.items() if n.startswith("cells/"))
+
+
+def test_files_of_others_stay(made: Made, tmp_path: Path) -> None:
+    folder = tmp_path / "mine"
+    folder.mkdir()
+    (folder / "index.html").write_text("<title>collabtax of somebody else</title>")
+    session, lines = made(task=["maze"], rollouts=2, report=str(folder))
+    assert lines[-1].startswith("no report: index.html")
+    assert "somebody else" in (folder / "index.html").read_text()
+    (folder / "index.html").unlink()
+    session, _ = made(task=["maze"], rollouts=2, report=str(folder))
+    (stale,) = folder.glob("rollouts/maze-solo-*/0001.html")
+    note = stale.with_name("note.html")
+    note.write_text("read this one again")
+    session, _ = made(task=["maze"], rollouts=1, report=str(folder))
+    assert not stale.exists()
+    assert note.exists()
+    note.unlink()
+    check(session)
+
+
+def test_tables_are_aligned() -> None:
+    lines = list(text.table(("name", "n"), [("a", "1"), ("longer", "100")], 1))
+    assert lines == ["name      n", "------  ---", "a         1", "longer  100"]
+    assert text.number(-0.0001) == "0.00"
+    assert text.plain("\x1b[1mé") == "\\x1b[1m\\xe9"
+
+
+def test_a_browser_shows_it(made: Made, tmp_path: Path) -> None:
+    browser = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    if browser is None:
+        pytest.skip("no Chromium is installed")
+    session, _ = made(rollouts=1)
+    folder = session.settings.report
+    (rollout,) = folder.glob("rollouts/maze-homo-*/0000.html")
+    quiet = ["headless", "no-sandbox", "disable-gpu", "disable-quic", "no-first-run", "disable-sync"]
+    quiet += ["disable-background-networking", "disable-component-update", f"user-data-dir={tmp_path / 'profile'}"]
+    quiet = [f"--{switch}" for switch in quiet]
+    picture = tmp_path / "picture.png"
+    for page, words in ((folder / "index.html", "Models and families"), (rollout, "Dialogue")):
+        shown = subprocess.run(
+            [browser, *quiet, "--dump-dom", page.as_uri()], capture_output=True, timeout=60, check=True
+        )
+        assert words in shown.stdout.decode()
+        size = ["--window-size=420,900", f"--screenshot={picture}"]
+        subprocess.run([browser, *quiet, *size, page.as_uri()], capture_output=True, timeout=60, check=True)
+        assert picture.stat().st_size > 5000
+        picture.unlink()
+
+
+def test_numbers_in_the_index_are_those_of_the_summary(made: Made) -> None:
+    session, _ = made(rollouts=3)
+    words = check(session)["index.html"].words
+    for line in summary_of(session).lines:
+        assert text.interval(line.tax) in words
+    assert summary_of(session).counts.line in words
