@@ -1,9 +1,10 @@
 """Record and replay: one VCR.py cassette a rollout, behind a transport, chosen by context and never by patching.
 
 A cassette is a VCR.py file (version 1) whose every interaction is one line of JSON, which is YAML too: a call is saved
-by one append when it ends, a killed run keeps every finished call, and loading needs no YAML parser. A request is found by
-the SHA-256 over its settings and messages (`Conversation.digest`), and stored with the messages since the last answer
-only, so that a file holds the dialogue once. Packed cassettes of a cell lie in one zip file; any VCR.py file is read.
+by one append when it ends, a killed run keeps every finished call, and loading needs no YAML parser. A request is
+found by the SHA-256 over its settings and messages (`Conversation.digest`), and stored with the messages since the last
+answer only, so that a file holds the dialogue once. Packed cassettes of a cell lie in one zip file; any VCR.py file is
+read.
 """
 
 from __future__ import annotations
@@ -27,12 +28,15 @@ from typing import Any
 from collabtax import __version__
 
 DIGEST = "x-body-sha256"
-HEAD = "version: 1\n"
-NOT_YAML = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff\ud800-\udfff]")  # legal raw in JSON, not in YAML
-SECRET = re.compile(r"\b(?:sk|org|proj|user|req|key|Bearer)[-_ ][A-Za-z0-9_-]{6,}")
+HEAD = b"version: 1\n"
+OURS = re.compile(rb"version: 1\n(?:metadata: (\{.*\})\n)?interactions:\n(?=- \{|-? ?\Z)")
+BEGUN = re.compile(rb"version: 1\n(?:m.*\n?)?(?:i[a-z]*:?)?")
+SURROGATE = re.compile("[\ud800-\udfff]")
+NOT_YAML = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")  # legal raw in JSON, not in YAML
+SECRET = re.compile(r"\b(?:sk|org|proj|user|req|key)[-_][A-Za-z0-9_-]{6,}|\bBearer [^\s\"']+")
 REPLY_FIELDS = ("object", "model", "choices", "usage")  # of a reply; ids, fingerprints and the like are left out
 
-Message = dict[str, str]
+Message = dict[str, Any]
 
 
 class CassetteMiss(Exception):
@@ -40,7 +44,13 @@ class CassetteMiss(Exception):
 
 
 canonical = json.JSONEncoder(sort_keys=True, separators=(",", ":")).encode  # made once: making it is dear
-compact = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+_compact = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+
+
+def compact(value: Any) -> str:
+    """JSON as short as UTF-8 allows: with escapes only where the text holds half a surrogate pair."""
+    text = _compact(value)
+    return text if text.isascii() or not SURROGATE.search(text) else canonical(value)
 
 
 class Conversation:
@@ -52,17 +62,19 @@ class Conversation:
         self.since = 0  # index of the first message after the last answer
         self._hash = hashlib.sha256(canonical(settings).encode())
         for message in messages:
-            self.add(message["role"], message["content"])
+            self._append(message)
 
     @classmethod
     def of_request(cls, body: dict[str, Any]) -> Conversation:
         return cls({k: v for k, v in body.items() if k != "messages"}, body.get("messages") or ())
 
     def add(self, role: str, content: str) -> None:
-        message = {"role": role, "content": content}
+        self._append({"role": role, "content": content})
+
+    def _append(self, message: Message) -> None:
         self.messages.append(message)
         self._hash.update(b"\n" + canonical(message).encode())
-        if role == "assistant":
+        if message["role"] == "assistant":
             self.since = len(self.messages)
 
     def digest(self) -> str:
@@ -95,36 +107,70 @@ def line(interaction: dict[str, Any]) -> bytes:
     return b"- " + text.encode() + b"\n"
 
 
+def is_begun(data: bytes) -> bool:
+    """Whether `data` is what a torn first write of ours leaves, if only nothing."""
+    return HEAD.startswith(data) or BEGUN.fullmatch(data) is not None
+
+
 def read_interactions(data: bytes) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """Metadata and interactions of a cassette of ours or of stock VCR.py. A torn last line of ours is left out.
 
     Raises:
         ValueError: neither of both.
     """
-    text = data[: data.rfind(b"\n") + 1].decode()
-    if not text:
+    if is_begun(data):
         return {}, []
-    head, found, body = text.partition("interactions:\n")
-    if found and (not body or body.startswith("- {")) and head.startswith(HEAD):
-        about = next((x[10:] for x in head.split("\n") if x.startswith("metadata: {")), "{}")
-        return json.loads(about), [json.loads(x[2:]) for x in body.split("\n")[:-1]]
+    if head := OURS.match(data):
+        body = data[head.end() : data.rfind(b"\n") + 1].decode()
+        entries = [json.loads(x[2:]) for x in body.split("\n")[:-1]]
+        for entry in entries:
+            _check(entry)
+        return json.loads(head[1] or b"{}"), entries
+    import yaml
     from vcr.serialize import deserialize
     from vcr.serializers import yamlserializer
 
     try:
+        text = data.decode()
+        if any(isinstance(e, yaml.ScalarEvent) and e.value == "<<" for e in yaml.parse(text, yaml.CSafeLoader)):
+            raise ValueError("merge keys, which VCR.py never writes")  # a few lines of them fill any memory
         requests, responses, *metadata = deserialize(text, yamlserializer)
-    except Exception as problem:  # a stranger's file: whatever the parser says of it
-        raise ValueError(f"not a VCR.py cassette: {problem!s:.200}") from None
-    both = zip(requests, responses, strict=True)
-    return metadata[0] if metadata else {}, [_stock(q, a) for q, a in both if q.path.endswith("/chat/completions")]
+        both = [(q, a) for q, a in zip(requests, responses, strict=True) if q.path.endswith("/chat/completions")]
+        return metadata[0] if metadata else {}, [_stock(q, a) for q, a in both if a["status"]["code"] == 200]
+    except Exception as problem:  # a stranger's file: whatever its parsers say of it
+        said = " ".join(str(problem).split())
+        raise ValueError(f"not a VCR.py cassette: {said:.200}") from None
+
+
+def _check(entry: Any) -> None:
+    """Raise ValueError for a line of ours that replaying would stumble over."""
+    try:
+        request, response = entry["request"], entry["response"]
+        texts = [request["headers"][DIGEST][0], request["body"], response["body"]["string"]]
+        texts += [v for values in response["headers"].values() for v in values]
+        if all(isinstance(x, str) for x in texts) and isinstance(response["status"]["code"], int):
+            return
+    except (KeyError, TypeError, IndexError, AttributeError):
+        pass
+    raise ValueError("a line is no recorded call; remove it, or record anew with --record-mode=all")
 
 
 def _stock(request: Any, response: dict[str, Any]) -> dict[str, Any]:
-    body = Conversation.of_request(json.loads(request.body or b"{}"))
-    kept = {**response, "body": {"string": (response["body"]["string"] or b"").decode()}}
+    from vcr.filters import decode_response
+
+    asked = Conversation.of_request(json.loads(request.body_bytes or b"{}"))
+    return _interaction(asked, request.uri, decode_response(response)["body"]["string"].decode(), 0.0)
+
+
+def _interaction(asked: Conversation, url: str, text: str, seconds: float) -> dict[str, Any]:
     return {
-        "request": {"method": "POST", "uri": request.uri, "body": body.stored(), "headers": {DIGEST: [body.digest()]}},
-        "response": kept,
+        "request": {"method": "POST", "uri": url, "body": asked.stored(), "headers": {DIGEST: [asked.digest()]}},
+        "response": {
+            "status": {"code": 200, "message": "OK"},
+            "headers": {"content-type": ["application/json"]},
+            "body": {"string": text},
+            "seconds": round(seconds, 3),
+        },
     }
 
 
@@ -145,21 +191,28 @@ class Cassette:
         self._fd: int | None = None
         self._interactions: list[dict[str, Any]] = []
         self._waiting: dict[str, deque[dict[str, Any]]] = defaultdict(deque)
-        data = self._read()
-        self.may_record = mode in ("new_episodes", "all") or (mode == "once" and data is None)
-        if data is not None and mode != "all":
+        self.metadata: dict[str, Any] = {}
+        data = None if mode == "all" else self._read()
+        self._foreign = data is not None and not (OURS.match(data) or is_begun(data))  # nothing is appended to it
+        open_end = mode in ("new_episodes", "all") or (mode == "once" and data is None)
+        self.may_record = open_end and not self._foreign
+        if data is not None:
             try:
                 self.metadata, self._interactions = read_interactions(data)
-                for entry in self._interactions:
-                    self._waiting[entry["request"]["headers"][DIGEST][0]].append(entry["response"])
-            except (ValueError, KeyError, TypeError, IndexError) as problem:
+            except (ValueError, RecursionError) as problem:
                 raise ValueError(f"cassette {path}: {problem}") from None
+            for entry in self._interactions:
+                self._waiting[entry["request"]["headers"][DIGEST][0]].append(entry["response"])
 
     def _read(self) -> bytes | None:
         if self.path.exists():
             return self.path.read_bytes()
-        packed = _archive(self.path.parent.with_suffix(self.path.parent.suffix + ".zip"))
-        return packed.read(self.path.name) if packed and self.path.name in packed.namelist_set else None
+        archive = _packed_in(self.path.parent)
+        try:
+            packed = _archive(archive)
+            return packed.read(self.path.name) if packed and self.path.name in packed.namelist_set else None
+        except Exception as problem:  # a stranger's file: zipfile lets many kinds through
+            raise ValueError(f"packed cassettes {archive}: {problem or type(problem).__name__}") from None
 
     def take(self, digest: str) -> dict[str, Any] | None:
         """The next unplayed recording of a request; equal requests are replayed in the order of their recording."""
@@ -178,41 +231,49 @@ class Cassette:
 
     def save(self, asked: Conversation, url: str, text: str, seconds: float, secret: str = "") -> dict[str, Any]:
         """Append one answered call, by one write; `secret` is masked should it occur. Returns the recorded response."""
-        response = {
-            "status": {"code": 200, "message": "OK"},
-            "headers": {"content-type": ["application/json"]},
-            "body": {"string": clean_reply(text)},
-            "seconds": round(seconds, 3),
-        }
-        request = {"method": "POST", "uri": url, "body": asked.stored(), "headers": {DIGEST: [asked.digest()]}}
-        data = line({"request": request, "response": response})
+        text = clean_reply(text)
+        entry = _interaction(asked, url, text.replace(secret, "***") if len(secret) > 7 else text, seconds)
+        data = line(entry)
         if len(secret) > 7:
             data = data.replace(secret.encode(), b"***")
-        if self._fd is None:
-            self._fd = self._open()
-        while data:
-            data = data[os.write(self._fd, data) :]
+        fd = self.hold()
+        size = os.fstat(fd).st_size
+        if not size:
+            today = datetime.datetime.now(datetime.UTC).date().isoformat()
+            about = {**self.about, "recorded": today, "suite": __version__}
+            data = HEAD + f"metadata: {json.dumps(about)}\ninteractions:\n".encode() + data
+        try:
+            while data:
+                data = data[os.write(fd, data) :]
+        except OSError:  # a full disk: later calls must not follow half a line
+            os.ftruncate(fd, size)
+            raise
         self.recorded += 1
+        response: dict[str, Any] = entry["response"]
         return response
 
-    def _open(self) -> int:
-        packed = None if self.path.exists() or self.mode == "all" else self._read()
+    def hold(self) -> int:
+        """Take the file for writing, before anything is paid for. Raises RuntimeError where somebody else has it."""
+        if self._fd is not None:
+            return self._fd
         self.path.parent.mkdir(parents=True, exist_ok=True)
+        if self.mode != "all" and not self.path.exists() and (packed := self._read()):
+            fresh = self.path.with_suffix(f".{os.getpid()}.tmp")
+            fresh.write_bytes(packed)
+            with contextlib.suppress(FileExistsError):  # another process was faster
+                os.link(fresh, self.path)
+            fresh.unlink()
         fd = os.open(self._target, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
         try:
             fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if not os.fstat(fd).st_nlink:  # its last holder has removed it
+                raise BlockingIOError
         except BlockingIOError:
             os.close(fd)
             raise RuntimeError(f"cassette {self.path} is being written by another process") from None
-        if packed:
-            os.write(fd, packed)
         data = b"" if self.mode == "all" else os.pread(fd, os.fstat(fd).st_size, 0)
-        os.ftruncate(fd, data.rfind(b"\n") + 1)  # cuts a torn last line
-        if b"\ninteractions:\n" not in data:
-            os.ftruncate(fd, 0)
-            today = datetime.datetime.now(datetime.UTC).date().isoformat()
-            about = {**self.about, "recorded": today, "suite": __version__}
-            os.write(fd, f"{HEAD}metadata: {json.dumps(about)}\ninteractions:\n".encode())
+        os.ftruncate(fd, data.rfind(b"\n") + 1 if OURS.match(data) else 0)  # cuts a torn last line
+        self._fd = fd
         return fd
 
     @property
@@ -226,18 +287,34 @@ class Cassette:
         seed = self.path.stem.lstrip("0") or "0"
         who = f"{self.path.parent.name} seed {seed}, model {asked.settings.get('model')}, call {call}"
         remedy = "record it with --record-mode=new_episodes, or anew with --record-mode=all"
+        if self._foreign:
+            remedy = "nothing is added to a file that VCR.py itself wrote: move it away, or use --record-mode=all"
         if not self._interactions:
             return CassetteMiss(f"{who}: nothing is recorded in {self.path}; {remedy}")
-        return CassetteMiss(f"{who}: not recorded in {self.path}; {self._difference(asked)}; {remedy}")
+        try:
+            difference = self._difference(asked)
+        except (ValueError, LookupError, TypeError, AttributeError):  # of a file that was not made by us
+            difference = "it cannot be compared with what is recorded"
+        return CassetteMiss(f"{who}: not recorded in {self.path}; {difference}; {remedy}")
 
     def _difference(self, asked: Conversation) -> str:
+        if (digest := asked.digest()) in self._waiting:
+            times = sum(entry["request"]["headers"][DIGEST][0] == digest for entry in self._interactions)
+            return f"it is recorded {times} time{'s' * (times > 1)}, and played as often already"
         stored = [json.loads(entry["request"]["body"]) for entry in self._interactions]
         mine = [s for s in stored if s.get("model") == asked.settings.get("model")]
         if not mine:
             return f"the recordings are of {', '.join(sorted({str(s.get('model')) for s in stored}))}"
-        for key in sorted(set(asked.settings) | (set(mine[0]) - {"messages", "n_messages"})):
-            if asked.settings.get(key) != mine[0].get(key):
-                return f"{key} is {asked.settings.get(key)!r}, recorded with {mine[0].get(key)!r}"
+
+        def off(recorded: dict[str, Any]) -> list[str]:
+            keys = (set(asked.settings) | set(recorded)) - {"messages", "n_messages"}
+            return sorted(k for k in keys if asked.settings.get(k) != recorded.get(k))
+
+        least = min(map(off, mine), key=len)
+        if least:
+            near = next(s for s in mine if off(s) == least)
+            return "; ".join(f"{k} is {asked.settings.get(k)!r}, recorded with {near.get(k)!r}" for k in least)
+        mine = [s for s in mine if not off(s)]
         start = 0
         for end in range(1, len(asked.messages) + 1):
             if end < len(asked.messages) and asked.messages[end]["role"] != "assistant":
@@ -252,19 +329,15 @@ class Cassette:
             near = max(peers, key=lambda p: difflib.SequenceMatcher(None, canonical(p), canonical(told)).quick_ratio())
             for i, (a, b) in enumerate(zip(told, near, strict=False)):
                 if a != b:
-                    at = next(
-                        (k for k, (x, y) in enumerate(zip(a["content"], b["content"], strict=False)) if x != y), 0
-                    )
-                    at = at or min(len(a["content"]), len(b["content"])) if a["content"][:1] == b["content"][:1] else 0
+                    pairs = enumerate(zip(a["content"], b["content"], strict=False))
+                    at = next((k for k, (x, y) in pairs if x != y), min(len(a["content"]), len(b["content"])))
                     cut = slice(max(0, at - 20), at + 40)
                     return (
                         f"message {begun + i + 1} ({a['role']}) differs at character {at + 1}: "
                         f"asked {a['content'][cut]!r}, recorded {b['content'][cut]!r}"
                     )
-            return f"message {begun + len(near) + 1} is new"
-        if any(s["n_messages"] == len(asked.messages) for s in mine):
-            return "its recording was played already, or an earlier answer differs from the recorded one"
-        return "the messages agree as far as recorded"
+            return f"message {begun + min(len(near), len(told)) + 1} is {'new' if len(told) > len(near) else 'missing'}"
+        return "an earlier answer in it differs from the recorded one"
 
     def __enter__(self) -> Cassette:
         self._token = CURRENT.set(self)
@@ -273,13 +346,23 @@ class Cassette:
     def __exit__(self, kind: object, *_: object) -> None:
         CURRENT.reset(self._token)
         if self._fd is not None:
-            os.close(self._fd)
-            if self.mode == "all" and kind is None:
+            if not os.fstat(self._fd).st_size:  # held, but nothing came of it
+                self._target.unlink()
+            elif self.mode == "all" and kind is None:
                 os.replace(self._target, self.path)
+            os.close(self._fd)
             self._fd = None
 
 
 CURRENT: ContextVar[Cassette] = ContextVar("cassette")
+
+
+def current() -> Cassette:
+    """The cassette of the rollout under way. Raises RuntimeError where none is open."""
+    try:
+        return CURRENT.get()
+    except LookupError:
+        raise RuntimeError("a request outside of any cassette: open one around the rollout") from None
 
 
 class _Zip(zipfile.ZipFile):
@@ -300,31 +383,40 @@ def _archive(path: Path) -> _Zip | None:
         stat = path.stat()
     except FileNotFoundError:
         return None
-    try:
-        return _opened(str(path), stat.st_size, stat.st_mtime_ns)
-    except zipfile.BadZipFile as problem:
-        raise ValueError(f"packed cassettes {path}: {problem}") from None
+    return _opened(str(path), stat.st_size, stat.st_mtime_ns)
+
+
+def _packed_in(cell: Path) -> Path:
+    return cell.with_name(cell.name + ".zip")
 
 
 def pack(folder: Path) -> Iterator[Path]:
     """Put the loose cassettes of each cell below `folder` into one zip file a cell and remove them. Yields the files.
 
-    Members have no date, so that equal cassettes make equal files; unpacking is `unzip`.
+    Members have no date, so that equal cassettes make equal files; unpacking is `unzip`. A cell that is being recorded
+    is left alone.
     """
     for cell in sorted({p.parent for p in folder.rglob("*.yaml")}):
-        target = cell.with_suffix(cell.suffix + ".zip")
-        loose = sorted(cell.glob("*.yaml"))
-        members = {p.name: p.read_bytes() for p in loose}
-        if target.exists():
-            with zipfile.ZipFile(target) as old:
-                members = {name: old.read(name) for name in old.namelist()} | members
-        fresh = target.with_suffix(".tmp")
-        with zipfile.ZipFile(fresh, "w", zipfile.ZIP_DEFLATED) as archive:
-            for name in sorted(members):
-                archive.writestr(zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0)), members[name], zipfile.ZIP_DEFLATED, 9)
-        os.replace(fresh, target)
-        for path in loose:
-            path.unlink()
+        with contextlib.ExitStack() as held:
+            loose = sorted(cell.glob("*.yaml"))
+            try:
+                for path in loose:
+                    fcntl.flock(held.enter_context(path.open("rb")), fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                continue
+            members = {p.name: p.read_bytes() for p in loose}
+            target = _packed_in(cell)
+            if target.exists():
+                with zipfile.ZipFile(target) as old:
+                    members = {name: old.read(name) for name in old.namelist()} | members
+            fresh = target.with_suffix(".tmp")
+            with zipfile.ZipFile(fresh, "w", zipfile.ZIP_DEFLATED) as archive:
+                for name in sorted(members):
+                    member = zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0))
+                    archive.writestr(member, members[name], zipfile.ZIP_DEFLATED, 9)
+            os.replace(fresh, target)
+            for path in loose:
+                path.unlink()
         with contextlib.suppress(OSError):  # something else lies in the folder
             cell.rmdir()
         yield target

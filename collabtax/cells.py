@@ -9,12 +9,14 @@ from dataclasses import dataclass
 
 MODES = ("solo", "half", "homo", "hetero")
 RESERVED = {"con", "prn", "aux", "nul", *(f"{d}{n}" for d in ("com", "lpt") for n in range(1, 10))}
+PLAIN = re.compile(r"[a-z0-9][a-z0-9._-]{0,58}[a-z0-9_-]|[a-z0-9]")
+TAKEN = re.compile(r".*(?:_[0-9a-f]{6}|-view\d|-all-four|-no-l\d)")  # ends as a hash or a condition does
 
 
 def slug(name: str) -> str:
     """`name` as part of a file name and test id: itself where that is safe on every system, else with a hash that
     keeps apart what looks alike."""
-    if re.fullmatch(r"[a-z0-9][a-z0-9._-]{0,59}", name) and name.split(".")[0] not in RESERVED and name[-1] != ".":
+    if PLAIN.fullmatch(name) and name.split(".")[0] not in RESERVED and not TAKEN.fullmatch(name):
         return name
     safe = re.sub(r"[^A-Za-z0-9.-]+", "_", name).strip("._")[:40]
     return f"{safe}_{hashlib.sha256(name.encode('utf-8', 'surrogatepass')).hexdigest()[:6]}"

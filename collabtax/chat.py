@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
+import math
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from collabtax.cassettes import CURRENT, SECRET, Conversation
+from collabtax.cassettes import SECRET, Conversation, current
 from collabtax.models import Model
 
 if TYPE_CHECKING:
@@ -47,7 +49,7 @@ def read_reply(text: str) -> tuple[str, str, dict[str, int]]:
     choices = reply.get("choices") if isinstance(reply, dict) else None
     if not isinstance(choices, list) or not choices or not isinstance(choices[0], dict):
         raise EndpointError("the reply holds no choice")
-    message, finish = choices[0].get("message") or {}, str(choices[0].get("finish_reason") or "stop")
+    message, finish = _table(choices[0].get("message")), str(choices[0].get("finish_reason") or "stop")
     content, refusal = message.get("content"), message.get("refusal")
     if finish == "content_filter":
         raise EndpointError("content_filter: the provider's filter withheld the reply")
@@ -55,11 +57,24 @@ def read_reply(text: str) -> tuple[str, str, dict[str, int]]:
         if not (isinstance(refusal, str) and refusal.strip()):
             raise EndpointError(f"the reply is empty (finish_reason {finish})")
         content, finish = refusal, "refusal"
-    told = reply.get("usage") or {}
+    told = _table(reply.get("usage"))
     usage = {"prompt": told.get("prompt_tokens"), "completion": told.get("completion_tokens")}
-    usage["cached"] = (told.get("prompt_tokens_details") or {}).get("cached_tokens")
-    usage["reasoning"] = (told.get("completion_tokens_details") or {}).get("reasoning_tokens")
-    return content, finish, {k: v for k, v in usage.items() if isinstance(v, int) and v}
+    usage["cached"] = _table(told.get("prompt_tokens_details")).get("cached_tokens")
+    usage["reasoning"] = _table(told.get("completion_tokens_details")).get("reasoning_tokens")
+    return content, finish, {k: v for k, v in usage.items() if isinstance(v, int) and v > 0}
+
+
+def _table(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def wanted_pause(headers: Mapping[str, str]) -> float:
+    """Seconds that the endpoint asks to wait before the next try; 0 where it does not say."""
+    for name, unit in (("retry-after-ms", 1000.0), ("retry-after", 1.0)):
+        with contextlib.suppress(ValueError):
+            seconds = float(headers.get(name, "")) / unit
+            return seconds if 0 < seconds < math.inf else 0.0
+    return 0.0
 
 
 class Chat:
@@ -76,8 +91,9 @@ class Chat:
         Raises:
             CassetteMiss: not recorded, and the record mode does not allow to ask.
             EndpointError: the endpoint failed for good.
+            RuntimeError: no cassette is open, or another process is writing it.
         """
-        cassette = CURRENT.get()
+        cassette = current()
         recorded = cassette.take(asked.digest())
         if recorded is None and not cassette.may_record:
             raise cassette.miss(asked)
@@ -102,13 +118,13 @@ class Chat:
 
         from collabtax.transport import is_answer
 
-        client = self._client(model)
-        body = json.dumps(asked.request(), ensure_ascii=False).encode(errors="surrogatepass")
+        client, key = self._client(model), model.key()
+        body = wire(asked)
         rng = random.Random(asked.digest())
         tries = 0
         while True:
             tries += 1
-            allowed, wait = NETWORK_RETRIES, 0.5
+            allowed, wait, least = NETWORK_RETRIES, 0.5, 0.0
             try:
                 # The SDK's own entry for plain requests: its typed one walks the whole history on every call.
                 reply = await client.post(
@@ -120,27 +136,29 @@ class Chat:
                 if is_answer(reply.text):
                     return reply.text, reply.extensions.get("seconds", 0.0)
                 try:
-                    read_reply(reply.text)
+                    read_reply(masked(reply.text, key))
                     cause = "the reply holds no answer"
                 except EndpointError as problem:
-                    cause = str(problem)
+                    cause = f"{model.host}: {problem}"
                 if "content_filter" in cause:
                     allowed, wait = FILTER_RETRIES, 2.0
             except openai.APIStatusError as problem:
-                cause, retry_after = explain(problem, model), problem.response.headers.get("retry-after")
+                cause, least = explain(problem, model, key), wanted_pause(problem.response.headers)
                 if "content_filter" in problem.response.text:
                     allowed, wait = FILTER_RETRIES, 2.0
                 elif (problem.status_code not in (408, 409, 429) and problem.status_code < 500) or any(
                     word in problem.response.text for word in FATAL
                 ):
                     raise EndpointError(cause) from None
-                if retry_after and retry_after.replace(".", "", 1).isdigit():
-                    wait = max(wait, float(retry_after) / 2**tries)
             except openai.APIConnectionError as problem:
-                cause = f"{model.host}: {problem.__cause__ or problem}".strip(" :")
+                reason = problem.__cause__
+                if reason is not None and not isinstance(reason, httpx2.HTTPError):
+                    raise reason from None  # of the recording, not of the way to the endpoint
+                cause = f"{model.host}: {masked(str(reason or ''), key) or type(reason or problem).__name__}"
             if tries > allowed:
                 raise EndpointError(f"{cause} (after {tries} tries)")
-            pause = min(LONGEST_WAIT, wait * 2**tries * (0.75 + 0.5 * rng.random()))
+            draw = rng.random()
+            pause = min(LONGEST_WAIT, max(wait * 2**tries * (0.75 + 0.5 * draw), least * (1 + 0.25 * draw)))
             self._on_wait(cause, pause)
             await asyncio.sleep(pause)
 
@@ -167,12 +185,25 @@ class Chat:
             await self._http.aclose()
 
 
-def explain(problem: openai.APIStatusError, model: Model) -> str:
+def wire(asked: Conversation) -> bytes:
+    """A request as it is sent. Half a surrogate pair, which a reply may hold, exists in no UTF-8: it is escaped."""
+    try:
+        return json.dumps(asked.request(), ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        return json.dumps(asked.request()).encode()
+
+
+def masked(text: str, key: str) -> str:
+    """`text` without the key in use and without what looks like a key or an id of an account."""
+    return SECRET.sub("***", text.replace(key, "***") if len(key) > 7 else text)
+
+
+def explain(problem: openai.APIStatusError, model: Model, key: str) -> str:
     """One line about a refused request, with the remedy where there is one, and no secret."""
-    said = SECRET.sub("***", " ".join(problem.response.text.split()))[:200]
+    said = " ".join(masked(problem.response.text, key).split())[:200]
     remedy = {
         401: f"; check the key in {model.key_env}",
-        404: f"; check the model's name and base_url {model.url}",
+        404: "; check the model's name and its base_url",
         400: "; parameters a model refuses are listed under `refuses` in a models file",
     }.get(problem.status_code, "")
     if "insufficient_quota" in said:

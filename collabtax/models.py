@@ -6,9 +6,13 @@ is taken as one that any OpenAI-compatible endpoint knows by that name.
 
 from __future__ import annotations
 
+import json
+import math
 import os
+import re
 import tomllib
-from dataclasses import dataclass, field, fields
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -46,10 +50,16 @@ class Model:
         return "in-process" if self.in_process else urlsplit(self.url).netloc.rpartition("@")[2]
 
     def key(self) -> str:
-        """The API key. Raises ValueError with the remedy where one is needed and not set."""
-        if key := os.environ.get(self.key_env):
+        """The API key. Raises ValueError, with the remedy, for one that is needed and not set or cannot be sent."""
+        host = address(self.url)
+        if not host:
+            where = "base_url" if self.base_url else "OPENAI_BASE_URL"
+            raise ValueError(f"model {self.name!r}: {where} {self.url!r} is no address like {DEFAULT_URL}; correct it")
+        if key := os.environ.get(self.key_env, "").strip():
+            if re.search(r"[^!-~]", key):
+                raise ValueError(f"the key in {self.key_env} holds a blank or a letter that no key has: set it anew")
             return key
-        if urlsplit(self.url).hostname in ("127.0.0.1", "localhost", "::1"):
+        if host in ("127.0.0.1", "localhost", "::1"):
             return "none"
         raise ValueError(f"model {self.name!r} needs a key for {self.host}: set the variable {self.key_env}")
 
@@ -70,18 +80,64 @@ class Model:
         return (dear + usage.get("completion", 0) * self.output) / 1e6
 
 
-FIELDS = {f.name for f in fields(Model)} - {"name"}
+def address(url: str) -> str | None:
+    """The host that `url` leads to over HTTP, None where it leads nowhere."""
+    try:
+        parts = urlsplit(url)
+        return parts.hostname if parts.scheme in ("http", "https") else None
+    except ValueError:
+        return None
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str) and bool(value.strip())
+
+
+def _is_price(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < math.inf
+
+
+def _is_json(value: Any) -> bool:
+    try:
+        return isinstance(value, dict) and bool(json.dumps(value, allow_nan=False))
+    except (TypeError, ValueError):
+        return False
+
+
+TABLES = "[models.NAME] tables"
+FIELDS: dict[str, tuple[Callable[[Any], bool], str]] = {
+    "id": (_is_text, "a name"),
+    "base_url": (lambda v: isinstance(v, str) and address(v) is not None, f"an address like {DEFAULT_URL}"),
+    "key_env": (_is_text, "the name of a variable"),
+    "input": (_is_price, "USD per million tokens"),
+    "cached": (_is_price, "USD per million tokens"),
+    "output": (_is_price, "USD per million tokens"),
+    "refuses": (lambda v: isinstance(v, list) and all(map(_is_text, v)), "a list of parameters"),
+    "parameters": (_is_json, "a table of parameters that JSON can hold"),
+    "context": (lambda v: isinstance(v, int) and not isinstance(v, bool) and v > 0, "a number of tokens"),
+}
 
 
 def read_models(path: Path) -> dict[str, dict[str, Any]]:
     """The entries of a models file. Raises ValueError that names the file, the entry and what is known."""
     try:
-        entries = tomllib.loads(path.read_text(encoding="utf-8")).get("models", {})
-    except (OSError, tomllib.TOMLDecodeError) as problem:
-        raise ValueError(f"models file {path}: {problem}") from None
+        table = tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise ValueError(f"models file {path} is not there; --models names a TOML file of {TABLES}") from None
+    except (OSError, ValueError) as problem:
+        raise ValueError(f"models file {path}: {problem}; --models names a TOML file of {TABLES}") from None
+    entries = table.pop("models", {})
+    if table or not isinstance(entries, dict):
+        raise ValueError(f"models file {path}: {next(iter(table), 'models')!r} is out of place; expected are {TABLES}")
     for name, entry in entries.items():
-        if unknown := sorted(set(entry) - FIELDS):
-            raise ValueError(f"models file {path}: {name}: unknown {unknown[0]!r}; known: {', '.join(sorted(FIELDS))}")
+        if not isinstance(entry, dict):
+            raise ValueError(f"models file {path}: {name}: {entry!r} is no table; write [models.{json.dumps(name)}]")
+        for key, value in entry.items():
+            if key not in FIELDS:
+                raise ValueError(f"models file {path}: {name}: unknown {key!r}; known: {', '.join(sorted(FIELDS))}")
+            check, wanted = FIELDS[key]
+            if not check(value):
+                raise ValueError(f"models file {path}: {name}: {key} {value!r} is not {wanted}")
     return dict(entries)
 
 

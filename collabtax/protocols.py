@@ -23,24 +23,26 @@ MENTION = re.compile(
     r"want|wait|ready to)\b|n['’]t\b",
     re.IGNORECASE,
 )
+FORGED_LINE = re.compile(r"\s*(?:>|[*_`]*\[\s*(?:other agent|user)\s*\][*_`]*\s*:)", re.IGNORECASE)
 QUOTES = "\"'“”‘’«»"
 
 
 def ends(text: str) -> bool:
     """Whether a message ends the dialogue: it holds `ACTI!` as the speaker's own act.
 
-    Bold, fenced and inline-code markers count, in either case. A marker in quotation marks, in a line quoted with `>` or
-    with a forged speaker, in a sentence that negates, conditions or mentions it ("do not write ACTI! yet", "say ACTI!
-    if you agree", "shall we ACTI!?"), or as the word of a question does not.
+    Bold, fenced and inline-code markers count, in either case. A marker in quotation marks, in a line quoted with `>`
+    or with a forged speaker, in a sentence that negates, conditions or mentions it ("do not write ACTI! yet", "say
+    ACTI! if you agree", "shall we ACTI!?"), or as the word of a question does not.
     """
     for found in MARKER.finditer(text):
         before = text[max(0, found.start() - 300) : found.start()]
-        after = text[found.end() : found.end() + 40].lstrip("*_`~ ")
-        begun = before.rstrip("*_`~ ")
-        if (begun and begun[-1] in QUOTES) or after[:1] in set(QUOTES) or after[:1] == "?":
+        after = text[found.end() : found.end() + 40].lstrip("*_`~")
+        begun = before.rstrip("*_`~")
+        if (begun and begun[-1] in QUOTES) or (after and after[0] in QUOTES):
             continue
+        after = after.lstrip("*_`~ ")
         lined = before.rpartition("\n")[2]
-        if re.match(r"\s*(?:>|\[\s*(?:other agent|user)\s*\]\s*:)", lined, re.IGNORECASE):
+        if after[:1] == "?" or FORGED_LINE.match(lined):
             continue
         sentence = re.split(r"[.!?:;\n]", lined)[-1]
         if MENTION.search(sentence) or re.match(r"(?:yet|is|means|marker|word)\b", after, re.IGNORECASE):

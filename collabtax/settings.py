@@ -7,7 +7,9 @@ defaults below.
 
 from __future__ import annotations
 
+import difflib
 import hashlib
+import math
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -89,7 +91,11 @@ class Settings:
     def digest(self, cell: Cell) -> str:
         """Names the settings of a cell's rollouts: equal digests may be compared and resumed, others may not."""
         asked = [self.models[m].settings(self.temperature) for m in cell.models]
-        return hashlib.sha256(canonical([self.said, self.versions(cell), asked]).encode()).hexdigest()[:12]
+        if self.extractor != "program":
+            asked.append(self.models[self.extractor].settings(0))
+        idle = {"solo": ("turn_cap",), "half": ("turn_cap", "critic")}.get(cell.mode, ("critic",))
+        said = {k: v for k, v in self.said.items() if k not in idle}
+        return hashlib.sha256(canonical([said, self.versions(cell), asked]).encode()).hexdigest()[:12]
 
     def cassette(self, cell: Cell, seed: int) -> Path:
         """Where a rollout is recorded. Settings that change every request have folders of their own."""
@@ -102,18 +108,30 @@ def convert(name: str, kind: type, value: Any) -> Any:
     """One option's value from the command line or a table. Raises ValueError in one line."""
     if kind is list:
         values = value if isinstance(value, list | tuple) else [value]
+        if odd := [v for v in values if not isinstance(v, str)]:
+            raise ValueError(f"{flag(name)} {odd[0]!r} is not a text; write it in quotes")
         if name in ("model", "pair"):
-            return tuple(dict.fromkeys(str(v).strip() for v in values))
-        return tuple(dict.fromkeys(part.strip() for v in values for part in str(v).split(",") if part.strip()))
+            return tuple(dict.fromkeys(v.strip() for v in values))
+        parts = tuple(dict.fromkeys(part.strip() for v in values for part in v.split(",") if part.strip()))
+        if values and not parts:
+            raise ValueError(f"{flag(name)} {values[0]!r} is empty; leave it out for all, or name what is wanted")
+        return parts
+    if kind is str:
+        if not isinstance(value, str):
+            raise ValueError(f"{flag(name)} {value!r} is not a text; write it in quotes")
+        return value.strip()
     if kind is bool:
         if not isinstance(value, bool):
             raise ValueError(f"{flag(name)} {value!r} is neither true nor false")
         return value
     try:
-        if isinstance(value, bool):
+        if isinstance(value, bool) or (kind is int and isinstance(value, float)):
             raise ValueError
-        return kind(value)
-    except (TypeError, ValueError):
+        number = kind(value)
+        if not math.isfinite(number):
+            raise ValueError
+        return number
+    except (TypeError, ValueError, OverflowError):
         raise ValueError(f"{flag(name)} {value!r} is not {'a whole number' if kind is int else 'a number'}") from None
 
 
@@ -126,11 +144,15 @@ def read_table(path: Path, *keys: str) -> dict[str, Any]:
     except (OSError, ValueError) as problem:
         raise ValueError(f"{path}: {problem}") from None
     for key in keys:
-        table = table.get(key, {})
+        table = table.get(key, {}) if isinstance(table, dict) else table
+    if not isinstance(table, dict):
+        raise ValueError(f"{path}: [{'.'.join(keys)}] is no table; write its options below a line [{'.'.join(keys)}]")
     known = [o[0] for o in OPTIONS] + list(TABLE_ONLY)
     for key in table:
         if key not in known:
-            raise ValueError(f"{path}: unknown option {key!r}; known: {', '.join(known)}")
+            near = difflib.get_close_matches(key, known, 1)
+            hint = f" (did you mean {near[0]}?)" if near else ""
+            raise ValueError(f"{path}: unknown option {key!r}{hint}; known: {', '.join(known)}")
     return dict(table)
 
 
@@ -145,9 +167,13 @@ def settings(given: Mapping[str, Any], root: Path) -> Settings:
     table = read_table(root / "pyproject.toml", "tool", "collabtax") | dict(given)
     embedded = not (table.get("model") or table.get("pair"))
     if embedded:
-        folder = Path(table.get("cassettes", root / "cassettes"))
-        table = read_table((root / folder) / "default.toml") | table
-    value = {name: convert(name, kind, table.get(name, default)) for name, kind, default, *_ in OPTIONS}
+        folder = root / (convert("cassettes", str, table.get("cassettes", "")) or "cassettes")
+        table = read_table(folder / "default.toml") | table
+    value = {}
+    for name, kind, default, *_ in OPTIONS:
+        value[name] = convert(name, kind, table.get(name, default))
+        if kind is str and default and not value[name]:
+            raise ValueError(f"{flag(name)} '' is empty; leave it out for {default}")
     for name, known in CHOICES.items():
         got = value[name]
         if got:
@@ -176,7 +202,12 @@ def settings(given: Mapping[str, Any], root: Path) -> Settings:
             from collabtax.sim.policy import knobs
 
             knobs(name)  # raises for a simulated model that is not there
-    rollouts_of = dict(table.get("rollouts_of", {}))
+    rollouts_of = table.get("rollouts_of", {})
+    if not isinstance(rollouts_of, dict):
+        raise ValueError(f"rollouts_of {rollouts_of!r} is no table; write a line MODEL = NUMBER for each model")
+    for name, number in rollouts_of.items():
+        if not isinstance(number, int) or isinstance(number, bool) or number < 1:
+            raise ValueError(f"rollouts_of {name} {number!r} is not a whole number from 1")
     mode = value["mode"] or MODES
     record_mode = value["record_mode"] or ("none" if embedded else "new_episodes")
     cassettes = root / value["cassettes"]
@@ -186,6 +217,8 @@ def settings(given: Mapping[str, Any], root: Path) -> Settings:
     )  # fmt: skip
     if not chosen:
         raise ValueError(f"no task is left: --task {','.join(value['task'])} --family {','.join(value['family'])}")
+    if mode == ("hetero",) and not pairs:
+        raise ValueError("--mode hetero has no pair to run; name one, like --pair A,B")
     models = {name: load_model(name, entries) for name in dict.fromkeys(names)}
     said = [value[k] for k in ("friction", "difficulty", "temperature", "turn_cap", "no_critic", "extractor")]
     name = "embedded" if embedded else "+".join(map(slug, models))[:60]

@@ -42,8 +42,8 @@ def read_lines(path: Path) -> Iterator[Row]:
                 return
             try:
                 row = json.loads(data)
-                key(row)
-            except (ValueError, KeyError, TypeError) as problem:
+                hash((key(row), row["outcome"]))
+            except (ValueError, KeyError, TypeError, RecursionError) as problem:
                 raise ValueError(f"{path}, line {number}: not a result ({problem!r:.80})") from None
             yield row
 
@@ -55,23 +55,35 @@ class Store:
         """`session` numbers the sessions of a run; None takes the next number. In a `replay` the last word counts
         whatever it is; else a failure of the endpoint never takes the place of a finished rollout."""
         self.folder, self.parts, self.replay = folder, folder / "parts", replay
-        numbers = [int(p.name.partition("-")[0]) for p in self._part_files()]
+        numbers = [int(p.name[:6]) for p in self._part_files()]
         self.session = max(numbers, default=0) + 1 if session is None else session
         self._fd: int | None = None
 
     def _part_files(self) -> list[Path]:
-        return sorted(self.parts.glob("[0-9]*-*.jsonl"))
+        return sorted(self.parts.glob("[0-9][0-9][0-9][0-9][0-9][0-9]-*.jsonl"))
 
     def add(self, row: Row) -> None:
         """Store a finished rollout."""
         if self._fd is None:
-            self.parts.mkdir(parents=True, exist_ok=True)
-            path = self.parts / f"{self.session:06d}-{socket.gethostname()}-{os.getpid()}.jsonl"
-            self._fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
-            fcntl.flock(self._fd, fcntl.LOCK_EX)  # as long as it is held, nobody tidies the file away
+            self._fd = self._open()
         data = memoryview(canonical(row).encode() + b"\n")
-        while data:
-            data = data[os.write(self._fd, data) :]
+        size = os.fstat(self._fd).st_size
+        try:
+            while data:
+                data = data[os.write(self._fd, data) :]
+        except OSError:  # a full disk: later rows must not follow half a line
+            os.ftruncate(self._fd, size)
+            raise
+
+    def _open(self) -> int:
+        self.parts.mkdir(parents=True, exist_ok=True)
+        path = self.parts / f"{self.session:06d}-{socket.gethostname()}-{os.getpid()}.jsonl"
+        while True:
+            fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+            fcntl.flock(fd, fcntl.LOCK_EX)  # as long as it is held, nobody tidies the file away
+            if os.fstat(fd).st_nlink:
+                return fd
+            os.close(fd)  # tidied away just before
 
     def close(self) -> None:
         if self._fd is not None:
@@ -80,11 +92,35 @@ class Store:
 
     def rows(self) -> dict[Key, Row]:
         """All results of the run, in a fixed order."""
+        with self._lock(fcntl.LOCK_SH):
+            return self._rows()
+
+    @contextlib.contextmanager
+    def _lock(self, kind: int) -> Iterator[None]:
+        """Readers share the folder, one process at a time tidies it: rows in a part are never between two places."""
+        try:
+            fd = os.open(self.folder, os.O_RDONLY)
+        except FileNotFoundError:  # nothing to read
+            yield
+            return
+        try:
+            fcntl.flock(fd, kind)
+            yield
+        finally:
+            os.close(fd)
+
+    def _rows(self) -> dict[Key, Row]:
         found: dict[Key, Row] = {}
         for path in (self.folder / "results.jsonl", *self._part_files()):
             if path.exists():
                 for row in read_lines(path):
-                    if self.replay or row["outcome"] != "infrastructure" or key(row) not in found:
+                    before = found.get(key(row))
+                    if (
+                        self.replay
+                        or before is None
+                        or row["outcome"] != "infrastructure"
+                        or before["outcome"] == "infrastructure"
+                    ):
                         found[key(row)] = row
         return dict(sorted(found.items()))
 
@@ -94,16 +130,16 @@ class Store:
 
     def consolidate(self) -> dict[Key, Row]:
         """Gather everything in `results.jsonl`, in a fixed order, then tidy away the parts that it holds."""
-        with contextlib.ExitStack() as stack:
+        self.folder.mkdir(parents=True, exist_ok=True)
+        with self._lock(fcntl.LOCK_EX), contextlib.ExitStack() as stack:
             ended = []
             for path in self._part_files():
                 file = stack.enter_context(path.open("rb"))
                 with contextlib.suppress(BlockingIOError):  # its worker is alive and may still write
                     fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
                     ended.append(path)
-            rows = self.rows()
-            self.folder.mkdir(parents=True, exist_ok=True)
-            fresh = self.folder / f"results.{os.getpid()}.tmp"
+            rows = self._rows()
+            fresh = self.folder / "results.tmp"
             with fresh.open("w", encoding="utf-8") as out:
                 for row in rows.values():
                     out.write(canonical(row) + "\n")

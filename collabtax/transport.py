@@ -10,7 +10,7 @@ import time
 
 import httpx2
 
-from collabtax.cassettes import CURRENT, Conversation
+from collabtax.cassettes import Conversation, current
 
 
 def is_answer(text: str) -> bool:
@@ -19,8 +19,8 @@ def is_answer(text: str) -> bool:
     try:
         choice = json.loads(text)["choices"][0]
         message = choice["message"]
-        said = message.get("content") or message.get("refusal")
-        return isinstance(said, str) and bool(said.strip()) and choice.get("finish_reason") != "content_filter"
+        said = message.get("content"), message.get("refusal")
+        return any(isinstance(x, str) and x.strip() for x in said) and choice.get("finish_reason") != "content_filter"
     except (ValueError, LookupError, TypeError, AttributeError):
         return False
 
@@ -32,15 +32,15 @@ class CassetteTransport(httpx2.AsyncBaseTransport):
         self.inner = inner or httpx2.AsyncHTTPTransport(limits=httpx2.Limits(max_connections=None))
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
-        try:
-            cassette = CURRENT.get()
-        except LookupError:
-            raise RuntimeError("a request outside of any cassette: open one around the rollout") from None
+        cassette = current()
+        if not request.url.path.endswith("/chat/completions"):
+            raise RuntimeError(f"only chat completions are recorded and replayed, not {request.url.path}")
         asked = Conversation.of_request(json.loads(await request.aread()))
         recorded = cassette.take(asked.digest())
         if recorded is None:
             if not cassette.may_record:
                 raise cassette.miss(asked)
+            cassette.hold()
             start = time.perf_counter()
             reply = await self.inner.handle_async_request(request)
             try:
@@ -55,7 +55,8 @@ class CassetteTransport(httpx2.AsyncBaseTransport):
                 ]
                 return httpx2.Response(reply.status_code, headers=kept, content=content)
             secret = request.headers.get("authorization", "").removeprefix("Bearer ")
-            recorded = cassette.save(asked, str(request.url.copy_with(query=None)), text, seconds, secret)
+            url = request.url.copy_with(userinfo=b"", query=None, fragment=None)
+            recorded = cassette.save(asked, str(url), text, seconds, secret)
         return httpx2.Response(
             recorded["status"]["code"],
             headers=[(k, v) for k, values in recorded["headers"].items() for v in values],

@@ -9,7 +9,7 @@ from tasks.answers import SlotKey
 
 
 def grade(key: SlotKey, answer: Any) -> Grade:
-    """Grade a mapping from event to one time `HH:MM` in UTC; every feasible time is right, unknown events earn nothing."""
+    """Grade a mapping from event to a time `HH:MM` in UTC; any feasible time is right, unknown events earn nothing."""
     if not isinstance(answer, dict):
         return Grade(0.0, False, "the answer does not map events to times")
     right: list[str] = []

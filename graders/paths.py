@@ -14,7 +14,6 @@ from graders.grade import Grade
 from tasks.answers import Cell, PathKey
 from tasks.frames import SCHEMES
 
-
 FAR = 10**6  # no grid reaches this far; coordinates beyond it are cut to it
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from html import escape as escape_markup
+from html import escape
 
 CELL = 34  # pixels a grid cell
 
@@ -12,26 +12,26 @@ CELL = 34  # pixels a grid cell
 UNPRINTABLE = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # no character of XML
 
 
-def escape(value: object) -> str:
-    """Any value as text of an XML document."""
+def plain(value: object) -> str:
+    """Any value as characters that XML has, not escaped yet."""
     try:
         said = str(value)
     except Exception:  # a number with too many digits, a bottomless list
         said = f"some {type(value).__name__}"
-    return escape_markup(UNPRINTABLE.sub("\ufffd", said))
+    return UNPRINTABLE.sub("\ufffd", said)
 
 
 def svg(width: float, height: float, parts: Iterable[str], label: str) -> str:
     """Wrap `parts` into a drawing of `width` x `height` pixels with an accessible name."""
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:g} {height:g}" width="{width:g}" '
-        f'height="{height:g}" role="img" aria-label="{escape(label)}">{"".join(parts)}</svg>'
+        f'height="{height:g}" role="img" aria-label="{escape(plain(label))}">{"".join(parts)}</svg>'
     )
 
 
 def text(x: float, y: float, value: object, css: str = "", anchor: str = "middle") -> str:
     """One escaped piece of text."""
-    return f'<text x="{x:g}" y="{y:g}" class="{css}" text-anchor="{anchor}">{escape(value)}</text>'
+    return f'<text x="{x:g}" y="{y:g}" class="{css}" text-anchor="{anchor}">{escape(plain(value))}</text>'
 
 
 def rect(x: float, y: float, width: float, height: float, css: str) -> str:

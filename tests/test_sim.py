@@ -4,10 +4,10 @@ import json
 import urllib.request
 from itertools import product
 
-import graders
 import pytest
 from scipy.stats import binomtest
 
+import graders
 from collabtax.agents import prompt
 from collabtax.session import Session
 from collabtax.sim import policy
@@ -19,7 +19,12 @@ from tasks.base import seeded
 
 def measure(tmp_path, root, **given):
     """Rows of a run in this process."""
-    options = {"cassettes": str(tmp_path / "cassettes"), "run": str(tmp_path / "run"), "mode": ["solo", "homo"], **given}
+    options = {
+        "cassettes": str(tmp_path / "cassettes"),
+        "run": str(tmp_path / "run"),
+        "mode": ["solo", "homo"],
+        **given,
+    }
     session = Session(options, root)
     for cell in session.settings.cells("tax"):
         assert session.run_cell(cell, lambda rollout: None) == []
@@ -30,7 +35,8 @@ def measure(tmp_path, root, **given):
 
 def scored(rows):
     return [
-        Scored(r["task"], r["family"], r["mode"], tuple(r["models"]), r["condition"], r["seed"], r["score"]) for r in rows
+        Scored(r["task"], r["family"], r["mode"], tuple(r["models"]), r["condition"], r["seed"], r["score"])
+        for r in rows
     ]
 
 
@@ -131,7 +137,9 @@ def test_the_loopback_endpoint_speaks_the_protocol_and_refuses_other_names():
 
         def post(body):
             data = body if isinstance(body, bytes) else json.dumps(body).encode()
-            request = urllib.request.Request(f"{server.url}/chat/completions", data, {"content-type": "application/json"})
+            request = urllib.request.Request(
+                f"{server.url}/chat/completions", data, {"content-type": "application/json"}
+            )
             try:
                 with urllib.request.urlopen(request, timeout=20) as reply:
                     return reply.status, json.load(reply)
@@ -156,7 +164,9 @@ def test_the_loopback_endpoint_speaks_the_protocol_and_refuses_other_names():
         server.shutdown()
 
 
-@pytest.mark.parametrize("name", ["sim/", "sim/l1", "sim/l1=2", "sim/l9=0.1", "sim/l1=-1", "sim/l1=nan", "sim/scripted=0"])
+@pytest.mark.parametrize(
+    "name", ["sim/", "sim/l1", "sim/l1=2", "sim/l9=0.1", "sim/l1=-1", "sim/l1=nan", "sim/scripted=0"]
+)
 def test_a_wrong_name_lists_the_right_ones(name):
     with pytest.raises(ValueError, match="sim/weak") as problem_:
         policy.knobs(name)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 import time
 from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -64,9 +65,12 @@ class Handler(BaseHTTPRequestHandler):
                 message = f"no model {body.get('model')!r} here; this endpoint serves simulated models, named sim/..."
                 self.send(404, {"error": {"message": message, "code": "model_not_found"}})
                 return
-            self.send(200, respond(body))
+            reply = respond(body)
             if self.server.on_reply:
                 self.server.on_reply(body)
+            self.send(200, reply)
+        except ConnectionError:
+            self.close_connection = True  # the client has gone
         except (ValueError, AttributeError) as problem:
             self.send(400, {"error": {"message": str(problem), "code": "invalid_request"}})
 
@@ -78,6 +82,12 @@ class Server(ThreadingHTTPServer):
     """The endpoint on loopback; `latency` seconds are added to each reply; port 0 takes a free one."""
 
     daemon_threads = True
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """A client that goes away is nothing to report; anything else is."""
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)
+
     request_queue_size = 512
 
     def __init__(

@@ -175,7 +175,7 @@ class Mind:
         combined = self.combine(told[0]) if told else None
         last = heard[-1] if heard else ""
         found = extract.read(self.task.form(self.view), [("partner", last)]) if last else None
-        if found is not None and found.answer is not None and found.warning == "clean":
+        if found is not None and found.answer is not None and (found.warning == "clean" or "final" in last.lower()):
             return self.judge(voice, found.answer, combined)
         if said:
             if combined is None or self.fails("l3"):

@@ -195,6 +195,7 @@ class Schedule(Task[Calendar]):
         for row, (event, needed) in enumerate(instance.events):
             css = "right" if event in verdict.get("right", ()) else "wrong" if event in verdict.get("wrong", ()) else ""
             able = ", ".join(map(clock, feasible(instance.people, needed)))
-            said = f"{event} needs {', '.join(needed)}; feasible {able}; answered {given.get(event, 'nothing')}"
+            told = drawing.plain(given.get(event, "nothing"))
+            said = f"{event} needs {', '.join(needed)}; feasible {able}; answered {told}"
             parts.append(drawing.text(4, top + 20 * row, said, css, "start"))
         return drawing.svg(520, top + 20 * len(instance.events), parts, "the day in UTC: who is free when")
