@@ -321,11 +321,11 @@ class Cassette:
                 continue
             told, begun = asked.messages[start:end], start
             start = end + 1
-            peers = [s["messages"] for s in mine if s["n_messages"] == end]
+            peers = [s["messages"] for s in mine if s["n_messages"] - len(s["messages"]) == begun]
             if told in peers:
                 continue
             if not peers:
-                return f"the recordings end before message {end}"
+                return f"the recordings end before message {begun + 1}"
             near = max(peers, key=lambda p: difflib.SequenceMatcher(None, canonical(p), canonical(told)).quick_ratio())
             for i, (a, b) in enumerate(zip(told, near, strict=False)):
                 if a != b:

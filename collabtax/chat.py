@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 TIMEOUT, CONNECT = 120.0, 60.0  # seconds a call and to connect (paper, appendix J; starved cores connect slowly)
 NETWORK_RETRIES, FILTER_RETRIES = 5, 6  # paper, appendix J
 LONGEST_WAIT = 60.0  # seconds between two tries
+LETTERS = 4  # characters a token, roughly: what is far beyond a model's context is not sent
 FATAL = ("insufficient_quota", "invalid_api_key", "model_not_found", "billing_hard_limit_reached")
 
 
@@ -118,6 +119,8 @@ class Chat:
 
         from collabtax.transport import is_answer
 
+        if model.context and (size := sum(len(m["content"]) for m in asked.messages) // LETTERS) > model.context:
+            raise EndpointError(f"about {size} tokens do not fit into the {model.context} that {model.name} takes")
         client, key = self._client(model), model.key()
         body = wire(asked)
         rng = random.Random(asked.digest())
@@ -152,8 +155,6 @@ class Chat:
                     raise EndpointError(cause) from None
             except openai.APIConnectionError as problem:
                 reason = problem.__cause__
-                if reason is not None and not isinstance(reason, httpx2.HTTPError):
-                    raise reason from None  # of the recording, not of the way to the endpoint
                 cause = f"{model.host}: {masked(str(reason or ''), key) or type(reason or problem).__name__}"
             if tries > allowed:
                 raise EndpointError(f"{cause} (after {tries} tries)")

@@ -15,7 +15,7 @@ from collabtax.options import INTERVENTIONS
 from collabtax.settings import Settings
 from tasks import Problem, Task
 
-MARKER = re.compile(r"(?<!\w)ACTI!", re.IGNORECASE)
+MARKER = re.compile(r"(?<![^\W_])ACTI!", re.IGNORECASE)
 # Words that make a sentence speak about the marker instead of setting it.
 MENTION = re.compile(
     r"\b(?:not|never|without|before|until|unless|if|when|once|whether|after|say|says|said|saying|write|writes|writing|"
@@ -23,6 +23,8 @@ MENTION = re.compile(
     r"want|wait|ready to)\b|n['’]t\b",
     re.IGNORECASE,
 )
+# Words after the marker that go on about it; in capitals they begin another sentence.
+GOES_ON = re.compile(r"(?:yet|is|means|marker|word|may|must|can|should|if|when|once|only|unless|until)\b")
 FORGED_LINE = re.compile(r"\s*(?:>|[*_`]*\[\s*(?:other agent|user)\s*\][*_`]*\s*:)", re.IGNORECASE)
 QUOTES = "\"'“”‘’«»"
 
@@ -45,7 +47,7 @@ def ends(text: str) -> bool:
         if after[:1] == "?" or FORGED_LINE.match(lined):
             continue
         sentence = re.split(r"[.!?:;\n]", lined)[-1]
-        if MENTION.search(sentence) or re.match(r"(?:yet|is|means|marker|word)\b", after, re.IGNORECASE):
+        if MENTION.search(sentence) or GOES_ON.match(after):
             continue
         return True
     return False

@@ -54,7 +54,7 @@ class CassetteTransport(httpx2.AsyncBaseTransport):
                     (k, v) for k, v in reply.headers.items() if k in ("content-type", "retry-after", "retry-after-ms")
                 ]
                 return httpx2.Response(reply.status_code, headers=kept, content=content)
-            secret = request.headers.get("authorization", "").removeprefix("Bearer ")
+            secret = request.headers.get("authorization", "").rpartition(" ")[2]
             url = request.url.copy_with(userinfo=b"", query=None, fragment=None)
             recorded = cassette.save(asked, str(url), text, seconds, secret)
         return httpx2.Response(

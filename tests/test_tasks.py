@@ -15,7 +15,7 @@ import shutil
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import FrozenInstanceError, dataclass, fields, replace
 from functools import cache
 from itertools import islice, pairwise
@@ -79,8 +79,11 @@ class Thorny:
     def _refuse(self, *_: object) -> Any:
         raise RuntimeError("do not touch")
 
-    __eq__ = __len__ = __iter__ = __getitem__ = __repr__ = __str__ = __bool__ = __contains__ = _refuse  # type: ignore[assignment]
+    __eq__ = __len__ = __iter__ = __getitem__ = __repr__ = __str__ = __bool__ = __contains__ = get = _refuse  # type: ignore[assignment]
     __hash__ = object.__hash__
+
+
+Mapping.register(Thorny)
 
 
 class ThornyList(Sequence[int]):
@@ -101,8 +104,9 @@ def bottomless() -> list[Any]:
 def garbage() -> list[Any]:
     """Values that answer nothing."""
     return [
-        None, "", {}, [], (), 0, 1, -1, True, False, 0.5, math.nan, math.inf, 10**5000, 1j, ..., "garbage", HOSTILE,
-        "x" * 99_999, "[[0, 0], [0, 1]]", b"\x00", bytearray(b"ab"), set(), {1, 2}, frozenset({"a"}), object(), Thorny(),
+        None, "", {}, [], (), 0, 1, -1, True, False, 0.5, math.nan, math.inf, 10**5000, 1j, ..., "garbage",
+        "x" * 99_999, "[[0, 0], [0, 1]]", b"\x00", bytearray(b"ab"), set(), {1, 2}, frozenset({"a"}), object(),
+        Thorny(), HOSTILE,
         ThornyList(), range(3), iter([1]), print, type, [None], [[]], [[[[]]]], [[0]], [[0, 0, 0]], [["0", "1"]],
         [[True, False]], [[math.nan, math.inf]], [[0.5, 1]], [10**5000], [[10**5000, -(10**5000)]], [Thorny()] * 3,
         [{"row": 0}], ["\ud800"], [HOSTILE] * 9, bottomless(), {"": ""}, {None: None}, {1: [2]}, {("a",): {}},

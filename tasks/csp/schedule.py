@@ -154,8 +154,9 @@ class Schedule(Task[Calendar]):
         )
 
     def solve(self, view: Calendar) -> dict[str, str] | None:
-        hours = {event: feasible(view.people, needed) for event, needed in view.events}
-        return {event: clock(h[0]) for event, h in hours.items() if h} or None
+        """The earliest start that the known calendars allow; an event that they rule out is guessed to be the first."""
+        hours = {event: feasible(view.people, needed) or HOURS for event, needed in view.events}
+        return {event: clock(h[0]) for event, h in hours.items()} or None
 
     def key(self, instance: Calendar) -> SlotKey:
         return SlotKey({e: frozenset(map(clock, feasible(instance.people, needed))) for e, needed in instance.events})

@@ -161,8 +161,8 @@ class RelaQuery(Task[Kin]):
         return Kin(tuple(sorted(edges)), queries)
 
     def solve(self, view: Kin) -> dict[str, list[str]] | None:
-        found = {q: [x, (kinships(view.edges, x, y) or [""])[0], y] for q, x, y in view.queries}
-        return {q: triple for q, triple in found.items() if triple[1]} or None
+        """Where no kinship follows from a partial view the guess is a cousin."""
+        return {q: [x, (kinships(view.edges, x, y) or ["cousin"])[0], y] for q, x, y in view.queries} or None
 
     def key(self, instance: Kin) -> QueryKey:
         return QueryKey({q: (x, kinships(instance.edges, x, y)[0], y) for q, x, y in instance.queries})

@@ -146,7 +146,10 @@ class MazeTask(Task[Maze]):
         return Maze(rows)
 
     def solve(self, view: Maze) -> list[list[int]] | None:
-        start, goal = view.find("@"), view.find("*")
+        """Of a partial view: an unseen start is taken to be the first hidden cell, an unseen goal the last one."""
+        hidden = [cell for cell in view.cells() if view.at(cell) == "?"]
+        start = view.find("@") or next(iter(hidden), None)
+        goal = view.find("*") or next(reversed(hidden), None)
         walk = shortest(view, start, goal) if start and goal else None
         return [list(cell) for cell in walk] if walk else None
 
