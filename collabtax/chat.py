@@ -9,6 +9,7 @@ import math
 import random
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any
 
 from collabtax.cassettes import SECRET, Conversation, current
@@ -75,6 +76,9 @@ def wanted_pause(headers: Mapping[str, str]) -> float:
         with contextlib.suppress(ValueError):
             seconds = float(headers.get(name, "")) / unit
             return seconds if 0 < seconds < math.inf else 0.0
+    with contextlib.suppress(ValueError):  # a date; the endpoint's own clock says how far away it is
+        until, now = (parsedate_to_datetime(headers.get(name, "")) for name in ("retry-after", "date"))
+        return max((until - now).total_seconds(), 0.0)
     return 0.0
 
 
@@ -143,6 +147,8 @@ class Chat:
                     cause = "the reply holds no answer"
                 except EndpointError as problem:
                     cause = f"{model.host}: {problem}"
+                if "finish_reason length" in cause:  # the next try would cost as much and end the same way
+                    raise EndpointError(f"{cause}; raise max_tokens under `parameters` in a models file")
                 if "content_filter" in cause:
                     allowed, wait = FILTER_RETRIES, 2.0
             except openai.APIStatusError as problem:

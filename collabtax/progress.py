@@ -59,8 +59,8 @@ class Tally:
         left = max(planned_rollouts - self.done, 0) / rate if rate else 0.0
         price = f"${self.cost:.4f}" + ("+?" if self.unpriced else "")
         text = (
-            f"[collabtax] {self.cells}/{planned_cells} cells, {self.done}/{planned_rollouts} rollouts, {failed} failed, "
-            f"{rate:.1f}/s, {self.tokens / 1000:.0f}k tokens, {price}, {duration(left)} left"
+            f"[collabtax] {self.cells}/{planned_cells} cells, {self.done}/{planned_rollouts} rollouts, "
+            f"{failed} failed, {rate:.1f}/s, {self.tokens / 1000:.0f}k tokens, {price}, {duration(left)} left"
         )
         if self.waiting:
             cause, waited = max(self.waiting.items(), key=lambda item: item[1])

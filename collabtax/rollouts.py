@@ -19,7 +19,7 @@ from collabtax.protocols import Transcript, run
 from collabtax.settings import Settings
 from graders import extract
 from tasks import Problem, Task, get_task, problem
-from tasks.answers import Form
+from tasks.answers import Form, PathForm, SlotForm
 
 OUTCOMES = ("scored", "no_answer", "unreadable", "infrastructure")
 EXTRACTOR_TEMPERATURE = 0.5  # paper, appendix I
@@ -27,10 +27,11 @@ EXTRACTOR_TEMPERATURE = 0.5  # paper, appendix I
 
 def schema(form: Form) -> str:
     """What a model extractor is told about the shape of the answer: the names in it, nothing of its truth."""
-    if form.kind == "path":
+    if isinstance(form, PathForm):
         return "a list of all cells in order, each a list of two numbers as they were written."
-    if form.kind == "slots":
-        return f"a mapping from each event to its start time; the events are {', '.join(f'`{e}`' for e in form.events)}."
+    if isinstance(form, SlotForm):
+        events = ", ".join(f"`{event}`" for event in form.events)
+        return f"a mapping from each event to its start time; the events are {events}."
     asked = ", ".join(f"`{q}` ({x}, {y})" for q, (x, y) in form.queries.items())
     return f"a mapping from each query to a list of three texts (person, kinship, person); the queries are {asked}."
 

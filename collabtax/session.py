@@ -18,7 +18,7 @@ from collabtax.store import Key, Store
 
 def cell_key(cell: Cell, seed: int, digest: str) -> Key:
     """The key of a rollout in the store."""
-    return cell.study, cell.task, cell.mode, "+".join(cell.models), cell.condition, seed, digest
+    return cell.study, cell.task, cell.mode, cell.models, cell.condition, seed, digest
 
 
 class Session:

@@ -21,12 +21,12 @@ if TYPE_CHECKING:
     import pandas
 
 Row = dict[str, Any]
-Key = tuple[str, str, str, str, str, int, str]
+Key = tuple[str, str, str, tuple[str, ...], str, int, str]
 
 
 def key(row: Row) -> Key:
     """What a row is the result of: two rows with one key are the same rollout."""
-    models = "+".join(row["models"])
+    models = tuple(row["models"])
     return row["study"], row["task"], row["mode"], models, row["condition"], row["seed"], row["settings"]
 
 

@@ -222,6 +222,14 @@ def test_retry_after_is_honoured(ask, headers, least):
     assert least <= ask.slept[0] <= 1.25 * least
 
 
+def test_retry_after_may_be_a_date_by_the_endpoints_own_clock(ask):
+    headers = {"retry-after": "Mon, 02 Feb 2026 10:00:21 GMT", "date": "Mon, 02 Feb 2026 10:00:00 GMT"}
+    assert wanted_pause(headers) == 21
+    assert wanted_pause({**headers, "date": "Mon, 02 Feb 2026 11:00:00 GMT"}) == 0
+    assert wanted_pause({"retry-after": headers["retry-after"]}) == 0
+    assert wanted_pause({**headers, "retry-after": "Mon, 99 Feb"}) == 0
+
+
 def test_retry_after_is_capped_and_nonsense_is_ignored(ask):
     assert [wanted_pause({"retry-after": v}) for v in ("²", "inf", "nan", "-3", "soon", "")] == [0] * 6
     with Endpoint((503, b"", {"retry-after": "86400"}), reply()) as endpoint:

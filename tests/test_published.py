@@ -36,8 +36,11 @@ def rows():
     worth = {"sonnet": 0.869, "nano": 0.352, "gpt-5": 0.932}
     cells = [("solo", (model,), v) for model, v in worth.items()]
     cells += [("hetero", pair, numbers[2]) for pair, numbers in TABLE_2.items()]
-    return [Scored("maze", "spatial", mode, models, "baseline", seed, score + shift)
-            for mode, models, score in cells for seed, shift in enumerate((-0.01, 0.01))]
+    return [
+        Scored("maze", "spatial", mode, models, "baseline", seed, score + shift)
+        for mode, models, score in cells
+        for seed, shift in enumerate((-0.01, 0.01))
+    ]
 
 
 @pytest.mark.parametrize("pair", TABLE_2)
@@ -63,9 +66,15 @@ def test_majority_of_tasks_does_not_follow_from_table_2():
     Here the averages violate it though one task in four does.
     """
     tasks = {f"t{i}": (1.0, 0.0, 0.0 if i == 0 else 1.0) for i in range(4)}
-    (row,) = pair_table([Scored(task, "csp", mode, models, "baseline", 0, score) for task, v in tasks.items()
-                         for (mode, models), score in zip((("solo", ("a",)), ("solo", ("b",)), ("hetero", ("a", "b"))),
-                                                          v, strict=True)])
+    (row,) = pair_table(
+        [
+            Scored(task, "csp", mode, models, "baseline", 0, score)
+            for task, v in tasks.items()
+            for (mode, models), score in zip(
+                (("solo", ("a",)), ("solo", ("b",)), ("hetero", ("a", "b"))), v, strict=True
+            )
+        ]
+    )
     assert row.violated
     assert row.tasks_violated == 1
 
@@ -98,26 +107,37 @@ def test_overall_lift_is_not_the_mean_of_the_tasks_as_listed():
 def test_which_lifts_of_table_1_are_told_from_zero():
     """The text names no L4 on spatial and no L1 on relational as the intervals across zero. So are two more."""
     families = ("spatial", "relational", "csp")
-    across = {(name, family) for name, (lifts, halves) in LIFT.items()
-              for family, lift, half in zip(families, lifts, halves, strict=False) if lift - half < 0}
-    assert across == {("no_L4", "spatial"), ("no_L1", "relational"),
-                      ("no_L2", "spatial"), ("no_L4", "relational")}
+    across = {
+        (name, family)
+        for name, (lifts, halves) in LIFT.items()
+        for family, lift, half in zip(families, lifts, halves, strict=False)
+        if lift - half < 0
+    }
+    assert across == {("no_L4", "spatial"), ("no_L1", "relational"), ("no_L2", "spatial"), ("no_L4", "relational")}
 
 
 def test_where_leaving_out_a_clause_lifts_more_than_all_four():
     """The text names two such cells, no L1 on spatial and no L3 on csp; no L3 on spatial (0.059 > 0.051) is a third."""
     families = ("spatial", "relational", "csp")
-    above = {(name, family) for name, (lifts, _) in LIFT.items()
-             for family, lift, full in zip(families, lifts, LIFT["all_four"][0], strict=False) if lift > full}
+    above = {
+        (name, family)
+        for name, (lifts, _) in LIFT.items()
+        for family, lift, full in zip(families, lifts, LIFT["all_four"][0], strict=False)
+        if lift > full
+    }
     assert above == {("no_L1", "spatial"), ("no_L3", "csp"), ("no_L3", "spatial")}
 
 
 def test_the_copies_here_are_those_of_the_published_file(shared_path):
     published = json.loads(shared_path("data/published/collaboration_tax.json").read_text(encoding="utf-8"))
-    assert [tuple(row[key] for key in ("v1", "v2", "v12", "phi1", "phi2")) for row in published["shapley_table_2"]] \
-        == list(TABLE_2.values())
-    table_1 = {name: (tuple(row["lift"]), tuple(row["lift_ci"])) for name, row in
-               published["interventions_table_1"].items() if name != "columns"}
+    assert [
+        tuple(row[key] for key in ("v1", "v2", "v12", "phi1", "phi2")) for row in published["shapley_table_2"]
+    ] == list(TABLE_2.values())
+    table_1 = {
+        name: (tuple(row["lift"]), tuple(row["lift_ci"]))
+        for name, row in published["interventions_table_1"].items()
+        if name != "columns"
+    }
     assert table_1 == LIFT
 
 

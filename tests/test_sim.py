@@ -12,6 +12,7 @@ from collabtax.agents import prompt
 from collabtax.session import Session
 from collabtax.sim import policy
 from collabtax.sim.endpoint import Server, respond
+from collabtax.sim.speech import ASK
 from collabtax.statistics import Scored, tax
 from tasks import get_task, problem
 from tasks.base import seeded
@@ -94,7 +95,7 @@ def stages(row):
         told = policy.parsed(task, turn["text"])
         if told is not None:
             lies.append(told != one.views[turn["seat"]])
-    asked = any(question in row["turns"][0]["text"] for question in policy.ASK)
+    asked = any(question in row["turns"][0]["text"] for question in ASK)
     combined = "Combining both parts" in row["turns"][2]["text"] if asked else None
     return lies, asked, combined, "recomputed" in row["turns"][-1]["text"] or "every step" in row["turns"][-1]["text"]
 

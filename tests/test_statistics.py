@@ -42,8 +42,9 @@ FAMILY = {"maze": "spatial", "cube": "spatial", "graph": "relational", "seating"
 
 def cell(mode, models, task, scores, condition="baseline", since=0):
     """Rows of one cell at seeds since, since + 1, ..."""
-    return [Scored(task, FAMILY[task], mode, models, condition, seed, score)
-            for seed, score in enumerate(scores, since)]
+    return [
+        Scored(task, FAMILY[task], mode, models, condition, seed, score) for seed, score in enumerate(scores, since)
+    ]
 
 
 def solo(model, task, scores, **more):
@@ -69,9 +70,19 @@ unit_scores = st.floats(0, 1) | st.sampled_from([0.0, 0.5, 1.0])
 @st.composite
 def studies(draw):
     """Ragged rows of two models and their mixed pairs on up to four tasks, cells and seeds missing at will."""
-    cells = [(mode, models, task) for task in FAMILY for mode, models in (
-        ("solo", ("a",)), ("solo", ("b",)), ("homo", ("a", "a")), ("homo", ("b", "b")), ("hetero", ("a", "b")),
-        ("hetero", ("b", "a")), ("half", ("a",)))]
+    cells = [
+        (mode, models, task)
+        for task in FAMILY
+        for mode, models in (
+            ("solo", ("a",)),
+            ("solo", ("b",)),
+            ("homo", ("a", "a")),
+            ("homo", ("b", "b")),
+            ("hetero", ("a", "b")),
+            ("hetero", ("b", "a")),
+            ("half", ("a",)),
+        )
+    ]
     rows = []
     for mode, models, task in draw(st.lists(st.sampled_from(cells), min_size=1, max_size=14, unique=True)):
         scores = draw(st.lists(unit_scores, min_size=1, max_size=4))
@@ -80,11 +91,20 @@ def studies(draw):
 
 
 class TestRows:
-    @pytest.mark.parametrize("change", [
-        {"mode": "duo"}, {"score": float("nan")}, {"score": 1.01}, {"score": -0.1}, {"models": ("a", "a")},
-        {"mode": "homo"}, {"mode": "homo", "models": ("a", "b")}, {"mode": "hetero", "models": ("a", "a")},
-        {"models": ()},
-    ])
+    @pytest.mark.parametrize(
+        "change",
+        [
+            {"mode": "duo"},
+            {"score": float("nan")},
+            {"score": 1.01},
+            {"score": -0.1},
+            {"models": ("a", "a")},
+            {"mode": "homo"},
+            {"mode": "homo", "models": ("a", "b")},
+            {"mode": "hetero", "models": ("a", "a")},
+            {"models": ()},
+        ],
+    )
     def test_what_makes_no_row_is_refused(self, change):
         with pytest.raises(ValueError):
             replace(solo("a", "maze", [0.5])[0], **change)
@@ -140,8 +160,9 @@ class TestT:
 
     def test_power_hint(self):
         hint = power_hint(0.211, 50)
-        assert (f"{hint.n} rollouts resolve {hint.half_width:.2f}; {hint.needed} would resolve "
-                f"{hint.needed_half_width:.2f}") == "50 rollouts resolve 0.06; 200 would resolve 0.03"
+        assert (
+            f"{hint.n} rollouts resolve {hint.half_width:.2f}; {hint.needed} would resolve {hint.needed_half_width:.2f}"
+        ) == "50 rollouts resolve 0.06; 200 would resolve 0.03"
         differences = np.random.default_rng(1).normal(size=20)
         found = t_interval(differences)
         assert power_hint(float(differences.std(ddof=1)), 20).half_width == pytest.approx(found.high - found.value)
@@ -192,8 +213,9 @@ class TestBootstrap:
         def one(*columns, axis):
             return statistic(np.stack([column.mean(axis=axis) for column in columns], axis=-1))
 
-        oracle = scipy.stats.bootstrap(table.T, one, paired=True, vectorized=True, method="percentile",
-                                       n_resamples=20_000, rng=1)
+        oracle = scipy.stats.bootstrap(
+            table.T, one, paired=True, vectorized=True, method="percentile", n_resamples=20_000, rng=1
+        )
         found = bootstrap(dict(enumerate(table[:, None, :])), statistic, draws=20_000)
         assert found.value == pytest.approx(statistic(table.mean(axis=0, keepdims=True))[0])
         width = found.high - found.low
@@ -234,8 +256,10 @@ class TestBootstrap:
 
     def test_nested_agrees_with_a_plain_loop(self):
         rng = np.random.default_rng(11)
-        tasks = {f"t{i}": np.column_stack([rng.uniform(0.8, 1, n), rng.beta(2 + i, 3, n)])
-                 for i, n in enumerate([5, 12, 30, 30, 30, 50, 50, 8, 20])}
+        tasks = {
+            f"t{i}": np.column_stack([rng.uniform(0.8, 1, n), rng.beta(2 + i, 3, n)])
+            for i, n in enumerate([5, 12, 30, 30, 30, 50, 50, 8, 20])
+        }
         names = sorted(tasks)
         plain_loop = []
         for _ in range(4000):
@@ -258,8 +282,9 @@ class TestBootstrap:
         hits = 0
         for _ in range(300):
             levels = rng.normal(0.3, 0.15, 12)
-            found = nested_bootstrap({i: rng.normal(level, 0.3, 20) for i, level in enumerate(levels)}, mean_of,
-                                     draws=400)
+            found = nested_bootstrap(
+                {i: rng.normal(level, 0.3, 20) for i, level in enumerate(levels)}, mean_of, draws=400
+            )
             hits += found.low <= 0.3 <= found.high
         assert 0.90 <= hits / 300 <= 0.985
 
@@ -275,12 +300,20 @@ class TestBootstrap:
         assert "tasks" in by_task.method
         assert by_task.high - by_task.low > 5 * (by_rollout.high - by_rollout.low)
 
-    @given(st.dictionaries(st.text(max_size=3), st.lists(st.tuples(unit_scores, unit_scores), min_size=1, max_size=5),
-                           min_size=1, max_size=4), st.randoms(use_true_random=False))
+    @given(
+        st.dictionaries(
+            st.text(max_size=3),
+            st.lists(st.tuples(unit_scores, unit_scores), min_size=1, max_size=5),
+            min_size=1,
+            max_size=4,
+        ),
+        st.randoms(use_true_random=False),
+    )
     @settings(deadline=None)
     def test_order_does_not_matter_and_values_stay_in_range(self, clusters, rng):
-        shuffled = {key: rng.sample(rows, len(rows)) for key, rows in rng.sample(sorted(clusters.items()),
-                                                                                 len(clusters))}
+        shuffled = {
+            key: rng.sample(rows, len(rows)) for key, rows in rng.sample(sorted(clusters.items()), len(clusters))
+        }
         for estimator in (bootstrap, nested_bootstrap):
             for statistic, least in ((mean_of, 0), (difference, -1), (ratio_gap, -math.inf)):
                 found = estimator(clusters, statistic, draws=60)
@@ -317,9 +350,14 @@ class TestTax:
         assert found.overall.ratio.value == maze.ratio.value
 
     def test_each_task_weighs_the_same_and_ratios_are_averaged(self):
-        rows = (solo("m", "maze", [1.0] * 10) + homo("m", "maze", [0.2] * 10)
-                + solo("m", "cube", [0.8] * 2) + homo("m", "cube", [0.6] * 2)
-                + solo("m", "seating", [0.9] * 3) + homo("m", "seating", [1.0] * 3))
+        rows = (
+            solo("m", "maze", [1.0] * 10)
+            + homo("m", "maze", [0.2] * 10)
+            + solo("m", "cube", [0.8] * 2)
+            + homo("m", "cube", [0.6] * 2)
+            + solo("m", "seating", [0.9] * 3)
+            + homo("m", "seating", [1.0] * 3)
+        )
         found = tax(rows, "m")
         spatial, csp = found.families["spatial"], found.families["csp"]
         assert list(found.families) == ["csp", "spatial"]
@@ -333,9 +371,14 @@ class TestTax:
         assert found.overall.tasks == ("cube", "maze", "seating")
 
     def test_intractable_tasks_stay_out_of_that_models_means(self):
-        rows = [row for model, weak in (("m", 0.5), ("n", 0.9)) for row in
-                solo(model, "maze", [weak] * 3) + homo(model, "maze", [0.3] * 3)
-                + solo(model, "graph", [0.8] * 3) + homo(model, "graph", [0.7] * 3)]
+        rows = [
+            row
+            for model, weak in (("m", 0.5), ("n", 0.9))
+            for row in solo(model, "maze", [weak] * 3)
+            + homo(model, "maze", [0.3] * 3)
+            + solo(model, "graph", [0.8] * 3)
+            + homo(model, "graph", [0.7] * 3)
+        ]
         found = taxes(rows)
         assert found["m"].overall.tasks == ("graph",)
         assert found["m"].overall.left_out == {"maze": "solo mean 0.500 is under 0.8"}
@@ -351,8 +394,12 @@ class TestTax:
         assert asked.overall.tax.value == pytest.approx(0.15)
 
     def test_no_solo_score_no_ratio(self):
-        rows = (solo("m", "maze", [0, 0]) + homo("m", "maze", [0.5, 0])
-                + solo("m", "graph", [1, 1]) + homo("m", "graph", [0.5, 0.5]))
+        rows = (
+            solo("m", "maze", [0, 0])
+            + homo("m", "maze", [0.5, 0])
+            + solo("m", "graph", [1, 1])
+            + homo("m", "graph", [0.5, 0.5])
+        )
         found = tax(rows, "m", include_intractable=True)
         assert found.tasks[1].ratio.value is None
         assert found.overall.tax.value == pytest.approx((-0.25 + 0.5) / 2)
@@ -400,25 +447,45 @@ class TestTax:
                 assert set(scope.tasks).isdisjoint(scope.left_out)
 
     def test_hash_seed_does_not_matter(self):
-        code = ("import json, dataclasses, random\n"
-                "from collabtax.statistics import Scored, taxes, pair_table\n"
-                "r = random.Random(2)\n"
-                "rows = {Scored(t, 'csp', mode, models, 'baseline', s, r.random()) for t in 'xyz' for s in range(9)\n"
-                "        for mode, models in (('solo', ('a',)), ('solo', ('b',)), ('homo', ('a', 'a')),\n"
-                "                             ('hetero', ('a', 'b')))}\n"
-                "print(json.dumps([f(rows, include_intractable=True) for f in (taxes, pair_table)],\n"
-                "                 default=dataclasses.asdict))\n")
-        runs = {subprocess.run([sys.executable, "-c", code], env={**os.environ, "PYTHONHASHSEED": seed,
-                                                                 "PYTHONPATH": os.pathsep.join(["", *sys.path])},
-                               capture_output=True, text=True, check=True).stdout for seed in ("1", "2")}
+        code = (
+            "import json, dataclasses, random\n"
+            "from collabtax.statistics import Scored, taxes, pair_table\n"
+            "r = random.Random(2)\n"
+            "rows = {Scored(t, 'csp', mode, models, 'baseline', s, r.random()) for t in 'xyz' for s in range(9)\n"
+            "        for mode, models in (('solo', ('a',)), ('solo', ('b',)), ('homo', ('a', 'a')),\n"
+            "                             ('hetero', ('a', 'b')))}\n"
+            "print(json.dumps([f(rows, include_intractable=True) for f in (taxes, pair_table)],\n"
+            "                 default=dataclasses.asdict))\n"
+        )
+        runs = {
+            subprocess.run(
+                [sys.executable, "-c", code],
+                env={**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": os.pathsep.join(["", *sys.path])},
+                capture_output=True,
+                text=True,
+                check=True,
+            ).stdout
+            for seed in ("1", "2")
+        }
         assert len(runs) == 1
 
     def test_a_whole_study_takes_less_than_two_seconds(self):
         rng = random.Random(6)
-        rows = [Scored(f"t{task:02}", ("csp", "relational", "spatial")[task % 3], mode, (f"m{model}",) * members,
-                       "baseline", seed, rng.uniform(0.75, 1) if members == 1 else rng.random())
-                for model in range(11) for task in range(32) for seed in range(50)
-                for mode, members in (("solo", 1), ("homo", 2))]
+        rows = [
+            Scored(
+                f"t{task:02}",
+                ("csp", "relational", "spatial")[task % 3],
+                mode,
+                (f"m{model}",) * members,
+                "baseline",
+                seed,
+                rng.uniform(0.75, 1) if members == 1 else rng.random(),
+            )
+            for model in range(11)
+            for task in range(32)
+            for seed in range(50)
+            for mode, members in (("solo", 1), ("homo", 2))
+        ]
         assert len(rows) == 35_200
         started = time.perf_counter()
         found = taxes(rows)
@@ -428,15 +495,26 @@ class TestTax:
 
 class TestPairs:
     def test_by_hand(self):
-        rows = (solo("a", "maze", [1, 1]) + solo("b", "maze", [0.2, 0.4]) + hetero("a", "b", "maze", [0.7, 0.5])
-                + solo("a", "graph", [0.5, 0.5]) + solo("b", "graph", [0.9, 0.9]) + hetero("a", "b", "graph", [1, 1])
-                + solo("a", "cube", [0.1]) + solo("b", "cube", [0.2]) + hetero("a", "b", "cube", [0.2])
-                + solo("a", "seating", [1]) + hetero("a", "b", "seating", [0.3]))
+        rows = (
+            solo("a", "maze", [1, 1])
+            + solo("b", "maze", [0.2, 0.4])
+            + hetero("a", "b", "maze", [0.7, 0.5])
+            + solo("a", "graph", [0.5, 0.5])
+            + solo("b", "graph", [0.9, 0.9])
+            + hetero("a", "b", "graph", [1, 1])
+            + solo("a", "cube", [0.1])
+            + solo("b", "cube", [0.2])
+            + hetero("a", "b", "cube", [0.2])
+            + solo("a", "seating", [1])
+            + hetero("a", "b", "seating", [0.3])
+        )
         (row,) = pair_table(rows)
         assert row.models == ("a", "b")
         assert row.tasks == ("graph", "maze")
-        assert row.left_out == {"cube": "better solo mean 0.200 is under 0.8",
-                                "seating": "no seed with both solo rollouts and one of the team"}
+        assert row.left_out == {
+            "cube": "better solo mean 0.200 is under 0.8",
+            "seating": "no seed with both solo rollouts and one of the team",
+        }
         # v1 = (0.5 + 1) / 2, v2 = (0.9 + 0.3) / 2, v12 = (1 + 0.6) / 2
         assert (row.v1.value, row.v2.value, row.v12.value) == pytest.approx((0.75, 0.6, 0.8))
         assert row.tax.value == pytest.approx((-0.1 + 0.4) / 2)  # better member of each task
@@ -452,8 +530,13 @@ class TestPairs:
         assert everything.v1.value == pytest.approx((0.1 + 0.5 + 1) / 3)
 
     def test_orders_are_pairs_of_their_own_and_the_rest_is_passed_over(self):
-        rows = (solo("a", "maze", [1]) + solo("b", "maze", [1]) + hetero("b", "a", "maze", [0.5])
-                + hetero("a", "b", "maze", [0.4]) + homo("a", "maze", [0]))
+        rows = (
+            solo("a", "maze", [1])
+            + solo("b", "maze", [1])
+            + hetero("b", "a", "maze", [0.5])
+            + hetero("a", "b", "maze", [0.4])
+            + homo("a", "maze", [0])
+        )
         assert [(row.models, row.v12.value) for row in pair_table(rows)] == [(("a", "b"), 0.4), (("b", "a"), 0.5)]
         assert pair_table([]) == ()
         (empty,) = pair_table(hetero("a", "b", "maze", [0.4]))
@@ -482,14 +565,23 @@ class TestPairs:
 
     def test_rounding_alone_violates_nothing(self):
         """The same three scores at other seeds, so that their sums may round differently."""
-        row = pair_table(solo("a", "maze", [0.9, 0.8, 0.9]) + solo("b", "maze", [0.1] * 3)
-                         + hetero("a", "b", "maze", [0.8, 0.9, 0.9]))[0]
+        row = pair_table(
+            solo("a", "maze", [0.9, 0.8, 0.9])
+            + solo("b", "maze", [0.1] * 3)
+            + hetero("a", "b", "maze", [0.8, 0.9, 0.9])
+        )[0]
         assert (row.violated, row.tasks_violated) == (False, 0)
 
     def test_seat_asymmetry(self):
-        rows = (hetero("a", "b", "maze", [0.9, 0.7, 0.8]) + hetero("b", "a", "maze", [0.5, 0.5, 0.5])
-                + hetero("a", "b", "graph", [0.2, 0.4]) + hetero("b", "a", "graph", [0.4, 0.4, 1], since=1)
-                + hetero("a", "c", "maze", [1]) + hetero("a", "b", "cube", [1]) + solo("a", "maze", [1]))
+        rows = (
+            hetero("a", "b", "maze", [0.9, 0.7, 0.8])
+            + hetero("b", "a", "maze", [0.5, 0.5, 0.5])
+            + hetero("a", "b", "graph", [0.2, 0.4])
+            + hetero("b", "a", "graph", [0.4, 0.4, 1], since=1)
+            + hetero("a", "c", "maze", [1])
+            + hetero("a", "b", "cube", [1])
+            + solo("a", "maze", [1])
+        )
         found = seat_asymmetry(rows, "a", "b")
         assert found.value == pytest.approx((0.3 + 0.0) / 2)  # graph pairs at seed 1 only
         assert (found.n, found.clusters) == (4, 2)
@@ -514,8 +606,10 @@ class TestShapley:
     @given(st.integers(1, 5), st.data())
     def test_agrees_with_the_definition(self, n, data):
         players = [f"p{i}" for i in range(n)]
-        v = {frozenset(p for i, p in enumerate(players) if bits >> i & 1): data.draw(st.floats(-1, 1)) if bits else 0.0
-             for bits in range(2**n)}
+        v = {
+            frozenset(p for i, p in enumerate(players) if bits >> i & 1): data.draw(st.floats(-1, 1)) if bits else 0.0
+            for bits in range(2**n)
+        }
         found = shapley(v)
         assert found == pytest.approx(self.by_orderings(v, players), abs=1e-9)
         assert sum(found.values()) == pytest.approx(v[frozenset(players)], abs=1e-9)

@@ -214,7 +214,7 @@ def test_killed_at_random_moments_a_run_ends_as_if_undisturbed(endpoint, models_
 def recorded(folder, key):
     """Digests of the calls recorded for a rollout, found through the id that its cell has."""
     study, task, mode, models, condition, seed, _ = key
-    cell = Cell(study, task, "", mode, tuple(models.split("+")), condition)
+    cell = Cell(study, task, "", mode, models, condition)
     interactions = read_interactions((folder / study / cell.id / f"{seed:04d}.yaml").read_bytes())[1]
     return [entry["request"]["headers"]["x-body-sha256"][0] for entry in interactions]
 

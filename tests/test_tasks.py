@@ -685,6 +685,12 @@ def test_schedule_refuses_times_that_it_does_not_tell(told):
         get_task("schedule").parse(f"Ada (home clock UTC+1): free {told} home time\nreview needs Ada, Bela")
 
 
+@pytest.mark.parametrize("told", ["22:00-24:00", "22:00-00:00", "10 pm-12 am", "22-0"])
+def test_a_schedule_may_end_at_midnight(told):
+    view = get_task("schedule").parse(f"Ada (home clock UTC+0): free 12 am-1 am, {told} UTC")
+    assert view.people == (("Ada", 0, (0, 22, 23)),)
+
+
 # The registry, and generators that fail
 
 

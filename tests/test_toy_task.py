@@ -84,7 +84,8 @@ class ToyTask(Task[Numbers]):
         return Numbers(((n, a and a % 9 + 1, b if a else b % 9 + 1), *view.lines[1:]))
 
     def draw(self, instance, answer, where):
-        return drawing.svg(200, 40, [drawing.text(10, 20, f"{self.solve(instance)} {str(where)[:80]}", "", "start")], "the sums")
+        told = f"{self.solve(instance)} {str(where)[:80]}"
+        return drawing.svg(200, 40, [drawing.text(10, 20, told, "", "start")], "the sums")
 
 
 @pytest.fixture

@@ -40,6 +40,7 @@ class Handler(BaseHTTPRequestHandler):
     """`GET /v1/models`, `POST /v1/chat/completions`."""
 
     protocol_version = "HTTP/1.1"
+    wbufsize = -1  # head and body leave together: two small packets would wait for each other
     server: Server
 
     def send(self, status: int, body: dict[str, Any]) -> None:

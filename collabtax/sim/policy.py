@@ -16,7 +16,7 @@ from functools import lru_cache
 from typing import Any
 
 from collabtax.agents import prompt
-from collabtax.sim.speech import ASK, Voice
+from collabtax.sim.speech import Voice
 from graders import extract
 from tasks import Task, all_tasks
 from tasks.answers import Form, PathForm, QueryForm, SlotForm
