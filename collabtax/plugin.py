@@ -46,17 +46,19 @@ def pytest_unconfigure(config: pytest.Config) -> None:
         session.close()
 
 
+def given_options(config: pytest.Config) -> dict[str, Any]:
+    """The options of ours that were given, by name."""
+    return {k.removeprefix(PREFIX): v for k, v in vars(config.option).items() if k.startswith(PREFIX) and v is not None}
+
+
 def session_of(config: pytest.Config) -> Session:
     """This process's session, made when it is first needed. Raises pytest.UsageError, in one line, for bad input."""
     if SESSION not in config.stash:
         from collabtax.session import Session
 
-        given = {
-            k.removeprefix(PREFIX): v for k, v in vars(config.option).items() if k.startswith(PREFIX) and v is not None
-        }
         number = getattr(config, "workerinput", {}).get("collabtax_session")
         try:
-            session = Session(given, Path(config.rootpath), number)
+            session = Session(given_options(config), Path(config.rootpath), number)
             if not session.settings.plan:
                 session.check_keys()
         except ValueError as problem:
@@ -74,7 +76,10 @@ def pytest_cmdline_main(config: pytest.Config) -> None:
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     marker = metafunc.definition.get_closest_marker("study")
     if marker is not None and "cell" in metafunc.fixturenames:
-        cells = session_of(metafunc.config).settings.cells(marker.args[0])
+        try:
+            cells = session_of(metafunc.config).settings.cells(marker.args[0])
+        except pytest.UsageError as problem:
+            pytest.exit(str(problem), returncode=pytest.ExitCode.USAGE_ERROR)
         marks = [[getattr(pytest.mark, c.family), getattr(pytest.mark, c.mode)] for c in cells]
         metafunc.parametrize("cell", [pytest.param(c, id=c.id, marks=m) for c, m in zip(cells, marks, strict=True)])
 
@@ -102,6 +107,11 @@ class Controller:
         self.config = config
         self.display: Display | None = None
         self.cells: list[Cell] = []
+
+    def pytest_sessionstart(self) -> None:
+        """Bad input is told before anything is collected."""
+        if given_options(self.config):
+            session_of(self.config)
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:
@@ -135,7 +145,7 @@ class Controller:
             return None
         from collabtax.plan import plan
 
-        reporter = self.config.pluginmanager.get_plugin("terminalreporter")
+        reporter: Any = self.config.pluginmanager.get_plugin("terminalreporter")
         for line in plan(self.cells, session_of(self.config).settings):
             reporter.write_line(line)
         return True

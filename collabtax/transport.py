@@ -51,7 +51,9 @@ class CassetteTransport(httpx2.AsyncBaseTransport):
             text = content.decode(errors="replace")
             if reply.status_code != 200 or not is_answer(text):
                 kept = [
-                    (k, v) for k, v in reply.headers.items() if k in ("content-type", "date", "retry-after", "retry-after-ms")
+                    (k, v)
+                    for k, v in reply.headers.items()
+                    if k in ("content-type", "date", "retry-after", "retry-after-ms")
                 ]
                 return httpx2.Response(reply.status_code, headers=kept, content=content)
             secret = request.headers.get("authorization", "").rpartition(" ")[2]

@@ -138,8 +138,6 @@ AGAIN = {
     "empty choices": ({"choices": [], "prompt_filter_results": [{"content_filter_results": {}}]}, 5, "no choice"),
     "null content": (reply(None), 5, "empty (finish_reason stop)"),
     "blank": (reply(" \n"), 5, "empty"),
-    "reasoning ate all": (reply(None, "length"), 5, "empty (finish_reason length)"),
-    "only reasoning": (reply("", "length", reasoning_content="Row 0 is"), 5, "finish_reason length"),
     "filter 200": (reply("", "content_filter"), 6, "content_filter"),
     "filter with text": (reply("half an ans", "content_filter"), 6, "content_filter"),
     "filter Azure": ((400, FILTERED, {}), 6, "content_filter"),
@@ -153,6 +151,8 @@ ONCE = {
     "403": ((403, error("forbidden"), {}), "403"),
     "404": ((404, error("model_not_found", "no model m"), {}), "check the model's name"),
     "400": ((400, error("unsupported_parameter", "temperature does not go"), {}), "`refuses` in a models file"),
+    "reasoning ate all": (reply(None, "length"), "empty (finish_reason length); raise max_tokens"),
+    "only reasoning": (reply("", "length", reasoning_content="Row 0 is"), "finish_reason length"),
     "quota": ((429, error("insufficient_quota"), {}), "no quota left"),
 }
 

@@ -24,7 +24,7 @@ def blocks(language):
             yield pytest.param(code, id=f"{page.name}-{number}")
 
 
-@pytest.mark.parametrize("code", blocks("python"))
+@pytest.mark.parametrize("code", list(blocks("python")))
 def test_python_runs(code, tmp_path, monkeypatch):
     given = {"model": ["sim/strong"], "task": ["maze"], "rollouts": 1}
     session = Session({**given, "cassettes": str(tmp_path / "c"), "run": str(tmp_path / "runs" / "my-run")}, ROOT)
@@ -35,7 +35,7 @@ def test_python_runs(code, tmp_path, monkeypatch):
     exec(compile(code, "a document", "exec"), {})
 
 
-@pytest.mark.parametrize("code", blocks("toml"))
+@pytest.mark.parametrize("code", list(blocks("toml")))
 def test_models_files_are_read(code, tmp_path):
     path = tmp_path / "models.toml"
     path.write_text(code)
@@ -45,7 +45,7 @@ def test_models_files_are_read(code, tmp_path):
         assert load_model(name, entries).name == name
 
 
-@pytest.mark.parametrize("code", blocks("sh"))
+@pytest.mark.parametrize("code", list(blocks("sh")))
 def test_commands_use_options_that_exist(code):
     known = {flag(name) for name, *_ in OPTIONS} | {"-n", "-m", "-k", "--port"}
     for line in code.splitlines():

@@ -664,3 +664,15 @@ def test_a_megabyte_is_read(form: Form, piece: str) -> None:
 def test_long_answers_come_back_whole() -> None:
     walk = [[n // 1000, n % 1000] for n in range(60_000)]
     assert told(PATH, "Final path: " + json.dumps(walk)).answer == walk
+
+
+@pytest.mark.parametrize(
+    "said",
+    ["FINAL: I have no answer", "**Final answer:** none", "FINAL: I have no answer.", "The answer is: unknown",
+     "Final answer: it cannot be determined. ACTI!", "Answer: not possible"],
+)  # fmt: skip
+def test_saying_that_there_is_no_answer_is_no_answer_and_not_unreadable(said):
+    form = QueryForm({"q1": ("Ann", "Bob")}, FAMILY, INVERSE)
+    for before in ("Ann is a parent of Cid.\nq1: what is Ann to Bob?", "Hello"):
+        found = read(form, [("a", before), ("b", said)])
+        assert (found.answer, found.warning, outcome(found)) == (None, "none", "no_answer")

@@ -110,6 +110,12 @@ ERROR = re.compile(
     r"|rate limit|request timed out|upstream error|overloaded)",
     re.I,
 )
+DECLINES = re.compile(  # an answer was asked for, and they say that they have none
+    r"\b(?:final|answer)\b\W{0,8}(?:(?:there is|i have|we have|it is|it|is|answer|:)[\s:]+){0,3}"
+    r"(?:no (?:complete |final |valid )?(?:answer|solution)|none\b|unknown\b|undetermined|"
+    r"not (?:known|determined|possible)|cannot be (?:determined|found|solved))",
+    re.IGNORECASE,
+)
 REFUSES = re.compile(
     r"\bI(?:'m| am)? (?:sorry,? (?:but )?I )?(?:can't|can ?not|won't|am unable to|unable to|not able to) "
     r"(?:help|assist|comply|answer|continue|provide|fulfil|do that)|content (?:filter|policy|management)",
@@ -291,4 +297,6 @@ def _nothing(raw: str, last: Message, hint: bool) -> Extraction:
         return Extraction(None, "truncated", evidence)
     if REFUSES.search(last.text[:1000]):
         return Extraction(None, "refused", evidence)
+    if DECLINES.search(last.text[-2000:]):
+        return Extraction(None, "none", evidence)
     return Extraction(None, "possible" if hint else "none", evidence)
