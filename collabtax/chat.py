@@ -16,6 +16,7 @@ from collabtax.cassettes import SECRET, Conversation, current
 from collabtax.models import Model
 
 if TYPE_CHECKING:
+    import httpx2
     import openai
 
 TIMEOUT, CONNECT = 120.0, 60.0  # seconds a call and to connect (paper, appendix J; starved cores connect slowly)
@@ -87,7 +88,7 @@ class Chat:
 
     def __init__(self, on_wait: Callable[[str, float], None] = lambda cause, seconds: None) -> None:
         self._clients: dict[tuple[str, str], openai.AsyncOpenAI] = {}
-        self._http: Any = None
+        self._pools: dict[bool, httpx2.AsyncClient] = {}  # with TLS and without
         self._on_wait = on_wait
 
     async def complete(self, model: Model, asked: Conversation) -> Completion:
@@ -121,8 +122,6 @@ class Chat:
         import httpx2
         import openai
 
-        from collabtax.transport import is_answer
-
         if model.context and (size := sum(len(m["content"]) for m in asked.messages) // LETTERS) > model.context:
             raise EndpointError(f"about {size} tokens do not fit into the {model.context} that {model.name} takes")
         client, key = self._client(model), model.key()
@@ -140,8 +139,8 @@ class Chat:
                     content=body,
                     options={"headers": {"content-type": "application/json"}},
                 )
-                if is_answer(reply.text):
-                    return reply.text, reply.extensions.get("seconds", 0.0)
+                if "seconds" in reply.extensions:  # the transport took it for an answer and recorded it
+                    return reply.text, reply.extensions["seconds"]
                 try:
                     read_reply(masked(reply.text, key))
                     cause = "the reply holds no answer"
@@ -170,26 +169,25 @@ class Chat:
             await asyncio.sleep(pause)
 
     def _client(self, model: Model) -> openai.AsyncOpenAI:
-        """One client an endpoint, one connection pool for all."""
+        """One client an endpoint; all share their connections."""
         import httpx2
         import openai
 
         from collabtax.transport import CassetteTransport
 
-        where = model.url, model.key_env
+        where, tls = (model.url, model.key_env), model.url.startswith("https:")
         if where not in self._clients:
-            self._http = self._http or httpx2.AsyncClient(
-                transport=CassetteTransport(), timeout=httpx2.Timeout(TIMEOUT, connect=CONNECT)
-            )
+            timeout = httpx2.Timeout(TIMEOUT, connect=CONNECT)
+            if tls not in self._pools:
+                self._pools[tls] = httpx2.AsyncClient(transport=CassetteTransport(tls=tls), timeout=timeout)
             self._clients[where] = openai.AsyncOpenAI(
-                api_key=model.key(), base_url=model.url, http_client=self._http, max_retries=0,
-                timeout=httpx2.Timeout(TIMEOUT, connect=CONNECT),
-            )  # fmt: skip
+                api_key=model.key(), base_url=model.url, http_client=self._pools[tls], max_retries=0, timeout=timeout
+            )
         return self._clients[where]
 
     async def aclose(self) -> None:
-        if self._http is not None:
-            await self._http.aclose()
+        for pool in self._pools.values():
+            await pool.aclose()
 
 
 def wire(asked: Conversation) -> bytes:

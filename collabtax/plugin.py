@@ -156,7 +156,8 @@ class Controller:
             self.display.receive(dict(report.user_properties)[WHEN])
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
-        if not self.cells or self.config.getoption(f"{PREFIX}plan", None) or self.display is None:
+        option = self.config.option
+        if self.display is None or option.collectonly or self.config.getoption(f"{PREFIX}plan", None):
             return
         from collabtax.report import finish
 

@@ -154,5 +154,8 @@ async def run_cell(
             done(rollout)
             ended.append(rollout)
 
-    await asyncio.gather(*(lane() for _ in range(settings.concurrency)))
+    async with asyncio.TaskGroup() as lanes:
+        for _ in range(settings.concurrency):
+            lanes.create_task(lane())
+            await asyncio.sleep(0)  # lets the calls of earlier lanes out before the next one gets ready
     return sorted(ended, key=lambda r: r.seed)

@@ -6,6 +6,7 @@ One instance serves all rollouts of a process, over one connection pool. Importe
 from __future__ import annotations
 
 import json
+import ssl
 import time
 
 import httpx2
@@ -28,8 +29,11 @@ def is_answer(text: str) -> bool:
 class CassetteTransport(httpx2.AsyncBaseTransport):
     """Without an open cassette it raises before any traffic."""
 
-    def __init__(self, inner: httpx2.AsyncBaseTransport | None = None) -> None:
-        self.inner = inner or httpx2.AsyncHTTPTransport(limits=httpx2.Limits(max_connections=None))
+    def __init__(self, inner: httpx2.AsyncBaseTransport | None = None, tls: bool = True) -> None:
+        """`tls`: load the certificates, which takes a while; without them no https endpoint can be reached."""
+        verify = True if tls else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+        limits = httpx2.Limits(max_connections=None, keepalive_expiry=60)
+        self.inner = inner or httpx2.AsyncHTTPTransport(verify=verify, limits=limits)
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         cassette = current()

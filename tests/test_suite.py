@@ -147,7 +147,7 @@ def test_an_altered_recording_fails_and_says_what_differs(tmp_path):
 
 
 def test_live_over_http_then_replayed_without_the_endpoint(endpoint, models_file, tmp_path):
-    endpoint.latency = 0.05
+    endpoint.latency = 0.2  # long enough for a line of progress
     given = ["--models", models_file, "--model", "sim/http", "--rollouts", 6, "--cassettes", tmp_path / "c"]
     live = suite("-n", 2, *given, "--run", tmp_path / "live", OPENAI_API_KEY=FAKE_KEY)
     assert re.search(r"\[collabtax\] \d+/12 cells, \d+/72 rollouts, 0 failed, .*tokens, \$\d", live.stdout)

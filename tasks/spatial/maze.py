@@ -95,7 +95,7 @@ class MazeTask(Task[Maze]):
     def sample(self, rng: random.Random, difficulty: str) -> Maze | None:
         side, least = SIZES[difficulty]
         maze = Maze(tuple("".join("#" if rng.random() < WALLS else "." for _ in range(side)) for _ in range(side)))
-        free = [cell for cell in maze.cells() if maze.at(cell) == "."]
+        free = [(r, c) for r, row in enumerate(maze.rows) for c, mark in enumerate(row) if mark == "."]
         start, goal = rng.sample(free, 2)
         if any(s.read(start, side, side) == start and s.read(goal, side, side) == goal for s in SCHEMES[1:]):
             return None  # a mirrored walk would join the same two cells, and the grader could not tell
@@ -107,10 +107,11 @@ class MazeTask(Task[Maze]):
         rng.shuffle(cells)
         shared = round(BOTH * len(cells))
         half = (len(cells) - shared) // 2
-        views = [instance, instance]
-        for hidden_from, part in ((0, cells[shared : shared + half]), (1, cells[shared + half :])):
-            for cell in part:
-                views[hidden_from] = views[hidden_from].put(cell, "?")
+        views = []
+        for hidden in (set(cells[shared : shared + half]), set(cells[shared + half :])):
+            rows = enumerate(instance.rows)
+            view = ("".join("?" if (r, c) in hidden else mark for c, mark in enumerate(row)) for r, row in rows)
+            views.append(Maze(tuple(view)))
         return tuple(views)
 
     def merge(self, views: Sequence[Maze]) -> Maze:
@@ -118,12 +119,13 @@ class MazeTask(Task[Maze]):
         for other in views[1:]:
             if len(other.rows) != len(merged.rows) or len(other.rows[0]) != len(merged.rows[0]):
                 raise ValueError("the grids differ in size")
-            for cell in other.cells():
-                ours, theirs = merged.at(cell), other.at(cell)
-                if "?" not in (ours, theirs) and ours != theirs:
-                    raise ValueError(f"cell {cell} is told as {ours!r} and as {theirs!r}")
-                if ours == "?":
-                    merged = merged.put(cell, theirs)
+            rows = []
+            for r, both in enumerate(zip(merged.rows, other.rows, strict=True)):
+                for c, (ours, theirs) in enumerate(zip(*both, strict=True)):
+                    if "?" not in (ours, theirs) and ours != theirs:
+                        raise ValueError(f"cell {(r, c)} is told as {ours!r} and as {theirs!r}")
+                rows.append("".join(theirs if ours == "?" else ours for ours, theirs in zip(*both, strict=True)))
+            merged = Maze(tuple(rows))
         return merged
 
     def render(self, view: Maze, frame: Frame) -> str:
@@ -147,9 +149,10 @@ class MazeTask(Task[Maze]):
 
     def solve(self, view: Maze) -> list[list[int]] | None:
         """Of a partial view: an unseen start is taken to be the first hidden cell, an unseen goal the last one."""
-        hidden = [cell for cell in view.cells() if view.at(cell) == "?"]
-        start = view.find("@") or next(iter(hidden), None)
-        goal = view.find("*") or next(reversed(hidden), None)
+        start, goal = view.find("@"), view.find("*")
+        if not (start and goal):
+            hidden = [cell for cell in view.cells() if view.at(cell) == "?"]
+            start, goal = start or next(iter(hidden), None), goal or next(reversed(hidden), None)
         walk = shortest(view, start, goal) if start and goal else None
         return [list(cell) for cell in walk] if walk else None
 
