@@ -12,7 +12,9 @@ from collabtax.chat import Chat, Completion
 from collabtax.models import Model
 
 RELAY = "[other agent]: "
-FORGED = re.compile(r"^([ \t>*_`]*)\[\s*(other agent|user)\s*\]\s*:", re.IGNORECASE | re.MULTILINE)
+PREFIX = r"\[\s*(other agent|user)\s*\]([*_`]*)\s*:"
+IMITATED = re.compile(rf"(?:[\s*_`]*{PREFIX}[*_`]*\s*)+", re.IGNORECASE)
+FORGED = re.compile(rf"^([ \t>*_`]*){PREFIX}", re.IGNORECASE | re.MULTILINE)
 
 
 @cache
@@ -22,8 +24,13 @@ def prompt(name: str) -> str:
 
 
 def relayed(message: str) -> str:
-    """A message as its partner gets it. Prefixes inside of it are defused: an agent cannot speak as somebody else."""
-    return RELAY + FORGED.sub(r"\1(\2):", message)
+    """A message as its partner gets it: word for word, but for prefixes that the speaker was told not to write.
+
+    At its beginning they imitate the relay and are left out, else they would pile up from turn to turn; further down
+    they are defused, since an agent cannot speak as somebody else.
+    """
+    imitated = IMITATED.match(message)
+    return RELAY + FORGED.sub(r"\1(\2)\3:", message[imitated.end() :] if imitated else message)
 
 
 @dataclass

@@ -37,14 +37,14 @@ def ends(text: str) -> bool:
     ACTI! if you agree", "shall we ACTI!?"), or as the word of a question does not.
     """
     for found in MARKER.finditer(text):
-        before = text[max(0, found.start() - 300) : found.start()]
+        begin = text.rfind("\n", 0, found.start()) + 1
+        lined = text[max(begin, found.start() - 300) : found.start()]
         after = text[found.end() : found.end() + 40].lstrip("*_`~")
-        begun = before.rstrip("*_`~")
+        begun = lined.rstrip("*_`~")
         if (begun and begun[-1] in QUOTES) or (after and after[0] in QUOTES):
             continue
         after = after.lstrip("*_`~ ")
-        lined = before.rpartition("\n")[2]
-        if after[:1] == "?" or FORGED_LINE.match(lined):
+        if after[:1] == "?" or FORGED_LINE.match(text, begin, found.start()):
             continue
         sentence = re.split(r"[.!?:;\n]", lined)[-1]
         if MENTION.search(sentence) or GOES_ON.match(after):
