@@ -88,7 +88,10 @@ def replays(folder: Path) -> None:
         if messages == 100:
             loose = sum(p.stat().st_size for p in (folder / "c").rglob("*.yaml")) / rollouts / 1024
             subprocess.run(
-                [sys.executable, "-m", "collabtax", "pack", str(folder / "c")], cwd=ROOT, check=True, stdout=-3
+                [sys.executable, "-m", "collabtax", "pack", str(folder / "c")],
+                cwd=ROOT,
+                check=True,
+                stdout=subprocess.DEVNULL,
             )
             packed = sum(p.stat().st_size for p in (folder / "c").rglob("*.zip")) / rollouts / 1024
             line("  cassette of 100 calls, loose", loose, "KiB")

@@ -200,7 +200,7 @@ class Cassette:
             try:
                 self.metadata, self._interactions = read_interactions(data)
             except (ValueError, RecursionError) as problem:
-                raise ValueError(f"cassette {path}: {problem}") from None
+                raise ValueError(f"cassette {self.shown}: {problem}") from None
             for entry in self._interactions:
                 self._waiting[entry["request"]["headers"][DIGEST][0]].append(entry["response"])
 
@@ -212,7 +212,7 @@ class Cassette:
             packed = _archive(archive)
             return packed.read(self.path.name) if packed and self.path.name in packed.namelist_set else None
         except Exception as problem:  # a stranger's file: zipfile lets many kinds through
-            raise ValueError(f"packed cassettes {archive}: {problem or type(problem).__name__}") from None
+            raise ValueError(f"packed cassettes {archive.name}: {problem or type(problem).__name__}") from None
 
     def take(self, digest: str) -> dict[str, Any] | None:
         """The next unplayed recording of a request; equal requests are replayed in the order of their recording."""
@@ -220,6 +220,11 @@ class Cassette:
             return None
         self.played += 1
         return answers.popleft()
+
+    @property
+    def shown(self) -> str:
+        """The file as messages name it: within its folder, since results hold no path of a machine."""
+        return f"{self.path.parent.name}/{self.path.name}"
 
     @property
     def is_empty(self) -> bool:
@@ -270,7 +275,7 @@ class Cassette:
                 raise BlockingIOError
         except BlockingIOError:
             os.close(fd)
-            raise RuntimeError(f"cassette {self.path} is being written by another process") from None
+            raise RuntimeError(f"cassette {self.shown} is being written by another process") from None
         data = b"" if self.mode == "all" else os.pread(fd, os.fstat(fd).st_size, 0)
         os.ftruncate(fd, data.rfind(b"\n") + 1 if OURS.match(data) else 0)  # cuts a torn last line
         self._fd = fd
@@ -290,12 +295,12 @@ class Cassette:
         if self._foreign:
             remedy = "nothing is added to a file that VCR.py itself wrote: move it away, or use --record-mode=all"
         if not self._interactions:
-            return CassetteMiss(f"{who}: nothing is recorded in {self.path}; {remedy}")
+            return CassetteMiss(f"{who}: nothing is recorded in {self.shown}; {remedy}")
         try:
             difference = self._difference(asked)
         except (ValueError, LookupError, TypeError, AttributeError):  # of a file that was not made by us
             difference = "it cannot be compared with what is recorded"
-        return CassetteMiss(f"{who}: not recorded in {self.path}; {difference}; {remedy}")
+        return CassetteMiss(f"{who}: not recorded in {self.shown}; {difference}; {remedy}")
 
     def _difference(self, asked: Conversation) -> str:
         if (digest := asked.digest()) in self._waiting:

@@ -22,6 +22,11 @@ def slug(name: str) -> str:
     return f"{safe}_{hashlib.sha256(name.encode('utf-8', 'surrogatepass')).hexdigest()[:6]}"
 
 
+def printable(text: str) -> str:
+    """`text` in one line of printable ASCII: what an endpoint says can neither colour nor move the terminal."""
+    return "".join(c if " " <= c <= "~" else c.encode("unicode-escape").decode() for c in text)
+
+
 @dataclass(frozen=True)
 class Cell:
     """One cell of a study. `models` are in seat order; `condition` is an intervention, or the view in `half`."""

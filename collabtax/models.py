@@ -72,7 +72,7 @@ class Model:
         """USD of a call with `usage` (prompt, cached, completion tokens); None where no price is known."""
         if self.in_process:
             return 0.0
-        if self.input is None or self.output is None:
+        if self.input is None or self.output is None or "prompt" not in usage:  # unpriced, or not counted
             return None
         cached = usage.get("cached", 0)
         full = usage.get("prompt", 0) - cached

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from collabtax.agents import prompt
 from collabtax.cassettes import Cassette
-from collabtax.cells import Cell
+from collabtax.cells import Cell, printable
+from collabtax.options import INTERVENTIONS
 from collabtax.protocols import told
 from collabtax.settings import Settings
 from tasks import get_task, problem
@@ -50,7 +51,8 @@ def estimate(cell: Cell, settings: Settings) -> Estimate:
     opening = (len(task.prompt) + len(prompt("collaboration_task")) + sum(views) / len(views)) / LETTERS
     if cell.mode in ("homo", "hetero"):
         calls = 2 * min(EXCHANGES, settings.turn_cap)
-        opening += len(prompt("collaboration_system")) / LETTERS
+        clauses = [prompt(f"clause_{name}") for name in INTERVENTIONS.get(cell.condition, ())]
+        opening += sum(map(len, (prompt("collaboration_system"), *clauses))) / LETTERS
     else:
         calls = 1 + (cell.mode == "solo" and settings.critic)
     sent = calls * opening + REPLY * calls * (calls - 1) / 2  # every call sends the history again
@@ -60,8 +62,15 @@ def estimate(cell: Cell, settings: Settings) -> Estimate:
         settings.models[m].price({"prompt": round(sent * share), "completion": round(calls * REPLY * share)})
         for m in cell.models
     ]
+    spoken = calls * REPLY
+    if settings.extractor != "program":  # one more call, which reads the whole record
+        read = opening + calls * REPLY
+        costs.append(
+            settings.models[settings.extractor].price({"prompt": round(read * left), "completion": round(REPLY * left)})
+        )
+        calls, sent, spoken = calls + 1, sent + read, spoken + REPLY
     cost = None if None in costs else sum(c for c in costs if c is not None)
-    return Estimate(cell, len(seeds), recorded, calls * left, sent * left, calls * REPLY * left, cost)
+    return Estimate(cell, len(seeds), recorded, calls * left, sent * left, spoken * left, cost)
 
 
 def plan(cells: Sequence[Cell], settings: Settings) -> list[str]:
@@ -77,7 +86,7 @@ def plan(cells: Sequence[Cell], settings: Settings) -> list[str]:
         price = "unknown" if None in costs else f"{sum(c for c in costs if c is not None):.4f}"
         tokens = sum(e.prompt_tokens + e.completion_tokens for e in group)
         lines.append(
-            f"{name[:44]:<44} {len(group):>6} {sum(e.rollouts for e in group):>9} {sum(e.recorded for e in group):>9} "
-            f"{sum(e.calls for e in group):>8.0f} {tokens:>10.0f} {price:>10}"
+            f"{printable(name)[:44]:<44} {len(group):>6} {sum(e.rollouts for e in group):>9} "
+            f"{sum(e.recorded for e in group):>9} {sum(e.calls for e in group):>8.0f} {tokens:>10.0f} {price:>10}"
         )
     return [*lines, BASIS, "nothing was sent"]

@@ -90,10 +90,10 @@ def run_cell(request: pytest.FixtureRequest) -> Iterator[Any]:
     sender, session = Sender(request.node), session_of(request.config)
 
     def run(cell: Cell) -> list[str]:
-        return session.run_cell(cell, lambda rollout: sender.count(cell.id, rollout))
+        return session.run_cell(cell, lambda rollout: sender.count(cell.id, rollout), sender.waited)
 
     yield run
-    sender.flush(cells=1, waiting=session.waiting())
+    sender.flush(cells=1)
 
 
 def pytest_report_teststatus(report: Any) -> tuple[str, str, str] | None:

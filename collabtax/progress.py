@@ -12,6 +12,8 @@ from typing import Any
 
 import pytest
 
+from collabtax.cells import printable
+
 WHEN = "progress"  # the `when` of our extra reports
 EVERY = 0.5  # seconds between two messages of a worker
 LINE_EVERY = 2.0  # seconds between two lines in the terminal
@@ -25,7 +27,6 @@ class Tally:
     tokens: int = 0
     cost: float = 0.0
     unpriced: int = 0
-    live: int = 0
     unplayed: dict[str, int] = field(default_factory=dict)  # cell -> recordings that were not asked for
     waiting: dict[str, float] = field(default_factory=dict)  # cause -> seconds of waiting
     cells: int = 0
@@ -35,7 +36,6 @@ class Tally:
         self.tokens += rollout.usage.get("prompt", 0) + rollout.usage.get("completion", 0)
         self.cost += rollout.cost or 0.0
         self.unpriced += rollout.cost is None
-        self.live += rollout.live
         if rollout.unplayed:
             self.unplayed[cell] = self.unplayed.get(cell, 0) + rollout.unplayed
 
@@ -81,13 +81,20 @@ class Sender:
     def __init__(self, item: pytest.Item) -> None:
         self.item, self.tally, self.sent = item, Tally(), time.monotonic()
 
+    def waited(self, cause: str, seconds: float) -> None:
+        """A call is about to wait; it is told before it does."""
+        cause = printable(cause)
+        self.tally.waiting[cause] = self.tally.waiting.get(cause, 0.0) + seconds
+        if time.monotonic() - self.sent > EVERY:
+            self.flush()
+
     def count(self, cell: str, rollout: Any) -> None:
         self.tally.count(cell, rollout)
         if time.monotonic() - self.sent > EVERY:
             self.flush()
 
-    def flush(self, cells: int = 0, waiting: dict[str, float] | None = None) -> None:
-        self.tally.cells, self.tally.waiting = cells, waiting or {}
+    def flush(self, cells: int = 0) -> None:
+        self.tally.cells = cells
         told, self.tally, self.sent = vars(self.tally), Tally(), time.monotonic()
         when: Any = WHEN  # no phase of a test, so that no other plugin takes it for one
         report = pytest.TestReport(

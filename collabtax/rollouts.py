@@ -13,15 +13,14 @@ import graders
 from collabtax import __version__
 from collabtax.agents import Agent, prompt
 from collabtax.cassettes import Cassette, CassetteMiss
-from collabtax.cells import Cell
+from collabtax.cells import Cell, printable
 from collabtax.chat import Chat, Completion, EndpointError
 from collabtax.protocols import Transcript, run
 from collabtax.settings import Settings
-from graders import extract
+from graders import Grade, extract
 from tasks import Problem, Task, get_task, problem
 from tasks.answers import Form, PathForm, SlotForm
 
-OUTCOMES = ("scored", "no_answer", "unreadable", "infrastructure")
 EXTRACTOR_TEMPERATURE = 0.5  # paper, appendix I
 
 
@@ -64,12 +63,11 @@ class Rollout:
     usage: dict[str, int]
     cost: float | None
     error: str
-    live: int = field(default=0, compare=False)  # calls that were not replayed; not stored
     unplayed: int = field(default=0, compare=False)  # recordings that were not asked for; not stored
 
     def row(self) -> dict[str, Any]:
         """What is stored."""
-        return {k: v for k, v in vars(self).items() if k not in ("live", "unplayed")}
+        return {k: v for k, v in vars(self).items() if k != "unplayed"}
 
 
 @lru_cache(maxsize=512)
@@ -79,23 +77,25 @@ def cached_problem(task: Task[Any], seed: int, difficulty: str, friction: str) -
 
 
 async def run_rollout(cell: Cell, seed: int, settings: Settings, chat: Chat) -> Rollout:
-    """Run one rollout. Failures of endpoint, recording or suite become its outcome, never an exception."""
+    """Run one rollout. Whatever fails (endpoint, recording, disk, suite) becomes its outcome, never an exception: other
+    rollouts are under way beside it, and paid for."""
     task = get_task(cell.task)
-    transcript, extraction, grade, error = Transcript(), None, None, ""
-    outcome, cassette = "infrastructure", None
-    extra: list[Completion] = []
+    transcript, extra, unplayed = Transcript(), list[Completion](), 0
+    extraction, grade = extract.Extraction(None, "", ""), Grade(0.0, False, "")
+    outcome, error = "infrastructure", ""
     try:
         one = cached_problem(task, seed, settings.difficulty, settings.friction)
         about = {"models": {m: settings.models[m].host for m in cell.models}}
         with Cassette(settings.cassette(cell, seed), settings.record_mode, about) as cassette:
             await run(cell, task, one, settings, chat, transcript)
             extraction = await read_answer(task, one, transcript, settings, chat, extra)
-        outcome = {"answered": "scored"}.get(kind := extract.outcome(extraction), kind)
+        unplayed = cassette.unplayed
         grade = graders.grade(task, one.instance, extraction.answer)
-    except (EndpointError, CassetteMiss, OSError, ValueError, RuntimeError) as problem_:
+        outcome = {"answered": "scored"}.get(kind := extract.outcome(extraction), kind)
+    except Exception as problem_:
         error = str(problem_) or type(problem_).__name__
         if not isinstance(problem_, EndpointError | CassetteMiss | OSError):
-            error += f" ({traceback.extract_tb(problem_.__traceback__)[-1].name})"
+            error = f"{type(problem_).__name__} in {traceback.extract_tb(problem_.__traceback__)[-1].name}: {error}"
     turns = [
         {"seat": seat, "text": c.text, "finish": c.finish, "usage": c.usage, "seconds": c.seconds}
         for seat, c in transcript.turns
@@ -106,21 +106,14 @@ async def run_rollout(cell: Cell, seed: int, settings: Settings, chat: Chat) -> 
     for completion in completions:
         for kind, tokens in completion.usage.items():
             usage[kind] = usage.get(kind, 0) + tokens
-    failed = grade is None or extraction is None
-    if failed:
-        outcome = "infrastructure"
     return Rollout(
         study=cell.study, task=cell.task, family=cell.family, mode=cell.mode, models=list(cell.models),
         condition=cell.condition, seed=seed, settings=settings.digest(cell), said=settings.said,
         versions={**settings.versions(cell), "suite": __version__}, outcome=outcome,
-        score=None if grade is None else grade.score, success=grade is not None and grade.success,
-        reason="" if grade is None else grade.reason, where=None if grade is None else grade.where,
-        answer=None if extraction is None else extraction.answer,
-        warning="" if extraction is None else extraction.warning,
-        evidence="" if extraction is None else extraction.evidence,
+        score=None if outcome == "infrastructure" else grade.score, success=grade.success, reason=grade.reason,
+        where=grade.where, answer=extraction.answer, warning=extraction.warning, evidence=extraction.evidence,
         termination=transcript.termination or "error", turns=turns, usage=usage,
-        cost=None if None in costs else round(sum(c for c in costs if c), 9), error=error,
-        live=cassette.recorded if cassette else 0, unplayed=cassette.unplayed if cassette else 0,
+        cost=None if None in costs else round(sum(c for c in costs if c), 9), error=printable(error), unplayed=unplayed,
     )  # fmt: skip
 
 
@@ -143,19 +136,15 @@ async def read_answer(
 
 async def run_cell(
     cell: Cell, seeds: Iterable[int], settings: Settings, chat: Chat, done: Callable[[Rollout], None]
-) -> list[Rollout]:
+) -> None:
     """Run the rollouts of `cell` at `seeds`, `settings.concurrency` at once; `done` gets each as it ends."""
     waiting = iter(seeds)
-    ended: list[Rollout] = []
 
     async def lane() -> None:
         for seed in waiting:  # lanes share the iterator: no task exists before its turn
-            rollout = await run_rollout(cell, seed, settings, chat)
-            done(rollout)
-            ended.append(rollout)
+            done(await run_rollout(cell, seed, settings, chat))
 
     async with asyncio.TaskGroup() as lanes:
         for _ in range(settings.concurrency):
             lanes.create_task(lane())
             await asyncio.sleep(0)  # lets the calls of earlier lanes out before the next one gets ready
-    return sorted(ended, key=lambda r: r.seed)

@@ -10,7 +10,6 @@ from typing import Any
 
 from collabtax.cells import Cell
 from collabtax.chat import Chat
-from collabtax.progress import Tally
 from collabtax.rollouts import Rollout, run_cell
 from collabtax.settings import settings
 from collabtax.store import Key, Store
@@ -29,11 +28,8 @@ class Session:
         self.settings = settings(given, root)
         self.store = Store(self.settings.run, number, replay=self.settings.record_mode == "none")
         self._runner = asyncio.Runner()
-        self._tally = Tally()
-        self._chat = Chat(on_wait=self._wait)
-
-    def _wait(self, cause: str, seconds: float) -> None:
-        self._tally.waiting[cause] = self._tally.waiting.get(cause, 0.0) + seconds
+        self._waited: Callable[[str, float], None] = lambda cause, seconds: None
+        self._chat = Chat(on_wait=lambda cause, seconds: self._waited(cause, seconds))
 
     @cached_property
     def _finished(self) -> set[Key]:
@@ -52,14 +48,18 @@ class Session:
         digest = self.settings.digest(cell)
         return {seed: cell_key(cell, seed, digest) for seed in self.settings.seeds(cell)}
 
-    def run_cell(self, cell: Cell, count: Callable[[Any], None]) -> list[str]:
-        """Run what is not finished of `cell`; `count` gets each rollout once it is stored.
+    def run_cell(
+        self, cell: Cell, count: Callable[[Rollout], None], waited: Callable[[str, float], None] | None = None
+    ) -> list[str]:
+        """Run what is not finished of `cell`; `count` gets each rollout once it is stored, `waited` gets cause and
+        seconds of each pause before a call is tried again.
 
         Returns:
             One line for each rollout that could not be run.
         """
         seeds = [seed for seed, key in self.keys(cell).items() if key not in self._finished]
         failures: list[str] = []
+        self._waited = waited or self._waited
 
         def done(rollout: Rollout) -> None:
             self.store.add(rollout.row())
@@ -72,11 +72,6 @@ class Session:
         finally:
             self.store.close()
         return sorted(failures)
-
-    def waiting(self) -> dict[str, float]:
-        """Seconds of waiting by cause since the last call."""
-        told, self._tally = self._tally.waiting, Tally()
-        return told
 
     def close(self) -> None:
         self._runner.run(self._chat.aclose())

@@ -13,7 +13,7 @@ import math
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +22,7 @@ from collabtax.cells import MODES, Cell, slug, tax_cells
 from collabtax.models import Model, load_model, read_models
 from collabtax.options import CHOICES, OPTIONS, STUDIES, TABLE_ONLY, choose, flag
 
-PROMPTS_VERSION = 1  # raised whenever a protocol text changes
+PROTOCOL_VERSION = 1  # raised whenever what is sent changes by other means than a file in prompts/
 
 
 @dataclass(frozen=True)
@@ -81,12 +81,17 @@ class Settings:
             "extractor": self.extractor,
         }
 
-    def versions(self, cell: Cell) -> dict[str, int]:
-        """Versions of what a cell's scores depend on."""
+    def versions(self, cell: Cell) -> dict[str, int | str]:
+        """Versions of what a cell's scores depend on; of the protocol's texts it is their digest."""
         import graders
         from tasks import get_task
 
-        return {"task": get_task(cell.task).version, "prompts": PROMPTS_VERSION, "graders": graders.VERSION}
+        return {
+            "task": get_task(cell.task).version,
+            "prompts": prompts_digest(),
+            "protocol": PROTOCOL_VERSION,
+            "graders": graders.VERSION,
+        }
 
     def digest(self, cell: Cell) -> str:
         """Names the settings of a cell's rollouts: equal digests may be compared and resumed, others may not."""
@@ -102,6 +107,13 @@ class Settings:
         differs = [self.difficulty] * (self.difficulty != "default") + [self.friction] * (self.friction != "natural")
         differs += [f"t{self.temperature:g}"] * (self.temperature != 0.7)
         return self.cassettes.joinpath(cell.study, *differs, cell.id, f"{seed:04d}.yaml")
+
+
+@cache
+def prompts_digest() -> str:
+    """Names the wording of all protocol texts."""
+    texts = [(p.name, p.read_text(encoding="utf-8")) for p in sorted((Path(__file__).parent / "prompts").glob("*.txt"))]
+    return hashlib.sha256(canonical(texts).encode()).hexdigest()[:8]
 
 
 def convert(name: str, kind: type, value: Any) -> Any:
@@ -222,7 +234,9 @@ def settings(given: Mapping[str, Any], root: Path) -> Settings:
     models = {name: load_model(name, entries) for name in dict.fromkeys(names)}
     said = [value[k] for k in ("friction", "difficulty", "temperature", "turn_cap", "no_critic", "extractor")]
     name = "embedded" if embedded else "+".join(map(slug, models))[:60]
-    mark = hashlib.sha256(canonical([said, sorted(names), str(cassettes), record_mode == "none"]).encode()).hexdigest()
+    mark = hashlib.sha256(
+        canonical([said, sorted(names), value["cassettes"], record_mode == "none"]).encode()
+    ).hexdigest()
     run = root / value["run"] if value["run"] else root / "runs" / f"{name}-{mark[:8]}"
     return Settings(
         model=value["model"], pair=tuple(pairs), task=chosen, mode=tuple(m for m in MODES if m in mode),
