@@ -6,6 +6,7 @@ import re
 import shutil
 import subprocess
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -14,8 +15,9 @@ import pytest
 
 from collabtax.progress import Tally
 from collabtax.report import finish, pages, text
-from collabtax.report.summary import Summary, summarise
+from collabtax.report.summary import CellSummary, Summary, caveat, label, summarise
 from collabtax.session import Session
+from collabtax.statistics import Estimate, PairRow
 from collabtax.store import Store
 
 TAGS = re.findall(
@@ -251,14 +253,14 @@ def test_interventions_do_not_touch_the_baseline(made: Made) -> None:
     assert not first.effects
     assert {(e.models, e.condition) for e in second.effects} >= {(("sim/weak", "sim/weak"), "all-four")}
     assert any("all-four" in line for line in lines)
-    by_hand = [
-        c.mean.value or 0.0
+    by_hand = {
+        c.cell.task: sum(row["score"] for row in c.rows.values()) / 6
         for c in second.cells
         if (c.cell.mode, c.cell.models[0], c.cell.condition) == ("homo", "sim/weak", "")
-    ]
+    }
     (overall,) = (line for line in second.lines if (line.model, line.scope) == ("sim/weak", "all"))
-    if len(overall.tasks) == len(by_hand):
-        assert overall.homo == pytest.approx(sum(by_hand) / len(by_hand))
+    assert overall.tasks
+    assert overall.homo == pytest.approx(sum(by_hand[task] for task in overall.tasks) / len(overall.tasks))
 
 
 @pytest.mark.parametrize("given", [
@@ -366,8 +368,119 @@ def test_a_browser_shows_it(made: Made, tmp_path: Path) -> None:
 
 
 def test_numbers_in_the_index_are_those_of_the_summary(made: Made) -> None:
-    session, _ = made(rollouts=3)
+    session, lines = made(rollouts=8, model=["sim/weak", "sim/strong"], pair=["sim/weak,sim/strong"], turn_cap=8)
+    summary, source = summary_of(session), (session.settings.report / "index.html").read_text()
     words = check(session)["index.html"].words
-    for line in summary_of(session).lines:
-        assert text.interval(line.tax) in words
-    assert summary_of(session).counts.line in words
+    read = [line for line in summary.lines if not line.aside]
+    assert {line.model for line in read} == {"sim/weak", "sim/strong"}
+    for estimate in [e for line in read for e in (line.tax, line.ratio)]:
+        assert re.search(r"\[.*\]", text.interval(estimate))
+        assert f'<td class="n" title="{estimate.method}">{text.interval(estimate)}</td>' in source
+        assert f"<title>{estimate.method}</title>" in source
+    for pair, seats in summary.pairs:
+        assert pair.tasks
+        for estimate in (pair.v1, pair.v2, pair.v12, pair.tax, pair.phi1, pair.phi2):
+            assert text.interval(estimate).replace(" ", "", 1) in words
+        assert text.interval(seats, "+").replace(" ", "", 1) in words
+        assert text.verdict(pair) in words
+    assert summary.counts.line in words
+    assert summary.hint in lines
+    assert re.fullmatch(r"on one task 8 \D+ \+-0\.\d\d \(95 %\); 32 to within \+-0\.\d\d", summary.hint)
+    assert summary.hint.replace("+-", "±") in words
+    assert summary.caveat.startswith("with one task an interval is over its seeds only; over few tasks")
+    assert summary.caveat in lines
+    assert summary.caveat in words
+
+
+@pytest.mark.parametrize(
+    ("tasks", "told"),
+    [((), ""), ((8, 32), ""), ((1,), "with one task an"), ((7,), "over few tasks (under eight) an interval speaks")],
+)
+def test_what_intervals_over_few_tasks_are_about(tasks: tuple[int, ...], told: str) -> None:
+    there, none = Estimate(0.5, 0.4, 0.6, 20, 2, ""), Estimate(0.5, None, None, 1, 1, "")
+    found = caveat([(n, there) for n in tasks] + [(1, none), (2, none)])
+    assert found.startswith(told)
+    assert bool(found) == bool(told)
+
+
+@pytest.mark.parametrize(
+    ("tax", "told"),
+    [
+        ((0.13, 0.03, 0.25), "0.13 [0.03, 0.25] less than its better member; max-superadditivity is violated"),
+        ((0.05, -0.02, 0.13), "0.05 [-0.02, 0.13] less than its better member, which may be chance"),
+        ((0.05, 0.0, 0.13), "0.05 [0.00, 0.13] less than its better member, which may be chance"),
+        ((-0.05, -0.13, 0.02), "0.05 [-0.02, 0.13] more than its better member, which may be chance"),
+        ((-0.13, -0.25, -0.03), "0.13 [0.03, 0.25] more than its better member; max-superadditivity holds"),
+        ((0.0, 0.0, 0.0), "as much as its better member; max-superadditivity holds"),
+        ((0.5, None, None), "0.50 less than its better member; there is no interval, so it may be chance"),
+    ],
+)
+def test_the_verdict_on_a_pair_is_that_of_its_interval(tax: tuple[float | None, ...], told: str) -> None:
+    some = Estimate(0.5, 0.4, 0.6, 40, 2, "")
+    gap = Estimate(*tax, 40, 2, "")
+    pair = PairRow(("a", "b"), some, some, some, gap, some, some, 1, ("maze", "schedule"), {})
+    assert text.verdict(pair) == f"over 2 tasks, 40 seeds in all, the pair scores {told}"
+
+
+def test_seats_are_compared_on_the_tasks_of_the_pair(made: Made) -> None:
+    def fail(row: dict[str, Any]) -> None:
+        if row["mode"] == "solo" and row["task"] == "maze":
+            row["score"] = 0.1
+        elif row["mode"] == "hetero":
+            row["score"] = 1.0 if row["task"] == "maze" and row["models"][0] == "sim/weak" else 0.5
+
+    session, _ = made(change=fail, model=[], pair=["sim/weak,sim/strong"], mode=["solo", "hetero"])
+    for pair, seats in summary_of(session).pairs:
+        assert "maze" not in pair.tasks
+        assert pair.tasks
+        assert (seats.value, seats.n) == (0.0, 2 * len(pair.tasks))
+
+
+def test_what_the_index_says_about_rollouts(made: Made) -> None:
+    equal, _ = made("a", model=["sim/weak", "sim/strong"], rollouts=3, seed=4, mode=["solo", "homo"])
+    words = check(equal)["index.html"].words
+    assert "3 rollouts of each cell, from seed 4 on, the same for every mode and model" in words
+    assert "without a partner" not in words
+    fewer, _ = made("b", model=["sim/weak", "sim/strong"], rollouts=3, rollouts_of={"sim/weak": 1}, mode=["solo"])
+    words = check(fewer)["index.html"].words
+    assert "1 to 3 rollouts of each cell, from seed 0 on" in words
+    assert "the same for every" not in words
+
+
+def test_seeds_without_a_partner_are_told(made: Made) -> None:
+    def fail(row: dict[str, Any]) -> None:
+        if row["mode"] == "homo" and row["seed"] == 1:
+            row |= {"outcome": "infrastructure", "score": None}
+
+    made(task=["maze"], mode=["solo", "homo"], rollouts=3)
+    session, _ = made(change=fail, task=["maze"], mode=["solo", "homo"], rollouts=3, record_mode="none")
+    assert "1 seed without a partner left out" in check(session)["index.html"].words
+
+
+def test_a_team_has_one_name(made: Made) -> None:
+    assert label(["a", "b"]) == "a + b"
+    assert label(["a", "a"]) == label(["a"]) == "a"
+    session, lines = made(model=["sim/weak"], pair=["sim/weak,sim/strong"], task=["maze"], intervention=["no-l1"])
+    found = check(session)
+
+    def shown(cell: CellSummary) -> str:
+        return found[f"cells/{cell.cell.id}.html"].words.replace(" simulated", "")
+
+    assert all(f"\n{label(cell.cell.models)}\n" in shown(cell) for cell in summary_of(session).cells)
+    effects = lines[next(i for i, line in enumerate(lines) if line.startswith("team")) + 2 :]
+    names = {"sim/strong", "sim/strong + sim/weak", "sim/weak", "sim/weak + sim/strong"}
+    assert {line.split("  ")[0] for line in effects[:4]} == names
+
+
+def test_the_command_finds_the_recordings(made: Made) -> None:
+    session, _ = made(task=["maze"], mode=["solo"])
+    (cell,) = session.settings.cells("tax")
+    (page,) = (p for n, p in check(session).items() if n.endswith("0000.html"))
+    assert "and --cassettes with the run’s folder" in page.words
+    assert "--cassettes=" not in page.words
+    for folder, told in (("cassettes", ""), ("my tapes/a", " '--cassettes=my tapes/a'")):
+        moved = replace(session.settings, cassettes=pages.CHECKOUT / folder)
+        assert f"--model=sim/weak{told} --record-mode=none" in pages.command(cell, 0, moved)
+        pages.write(summary_of(session), moved, moved.report)
+        (page,) = (p for n, p in check(session).items() if n.endswith("0000.html"))
+        assert "with the run’s folder" not in page.words

@@ -18,8 +18,6 @@ def finish(session: Session, cells: Sequence[Cell], tally: Tally) -> Iterator[st
     from collabtax.report.summary import summarise
 
     rows = session.store.consolidate()
-    for row in rows.values():  # errors name files, and a report has no paths of this machine in it
-        row["error"] = row["error"].replace(str(session.settings.cassettes), session.settings.cassettes.name)
     results = ((c, {seed: rows.get(key) for seed, key in session.keys(c).items()}) for c in dict.fromkeys(cells))
     summary = summarise(results)
     yield from text.lines(summary, tally.unplayed)

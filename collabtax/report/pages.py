@@ -25,14 +25,15 @@ from collabtax.cells import Cell
 from collabtax.models import SIMULATED
 from collabtax.options import OPTIONS, flag
 from collabtax.protocols import told
-from collabtax.report.summary import CellSummary, Row, Summary, label
-from collabtax.report.text import interval, number
+from collabtax.report.summary import CellSummary, Row, Summary, label, members
+from collabtax.report.text import interval, number, verdict
 from collabtax.rollouts import cached_problem
 from collabtax.settings import Settings
 from collabtax.statistics import TRACTABLE, Estimate
 from tasks import get_task
 
-TEMPLATES = Path(collabtax.__file__).parents[1] / "report_templates"
+CHECKOUT = Path(collabtax.__file__).parents[1]  # where the commands on the pages are run
+TEMPLATES = CHECKOUT / "report_templates"
 MARK = b'content="collabtax-report"'  # in the first line of every file of ours
 PAGES = 3000  # most rollouts that get a page
 HIDDEN = re.compile(
@@ -56,7 +57,7 @@ def environment() -> Environment:
         loader=FileSystemLoader(TEMPLATES), autoescape=True, undefined=StrictUndefined, trim_blocks=True,
         lstrip_blocks=True, auto_reload=False, finalize=_finalize,
     )  # fmt: skip
-    made.filters |= {"number": number, "interval": interval, "label": label}
+    made.filters |= {"number": number, "interval": interval, "label": label, "members": members, "verdict": verdict}
     made.globals["TRACTABLE"] = TRACTABLE
     made.tests["simulated"] = lambda name: name.startswith(SIMULATED)
     return made
@@ -166,7 +167,8 @@ class Report:
             "rollout", f"rollouts/{cell.id}/{seed:04d}.html", cell=cell, row=row, seed=seed, before=before, after=after,
             views=views, drawing=drawing, siblings=siblings, turns=list(turns(row)), asked=get_task(cell.task).prompt,
             answer=json.dumps(row["answer"], ensure_ascii=False, sort_keys=True),
-            command=command(cell, seed, self.settings), seconds=sum(turn["seconds"] or 0.0 for turn in row["turns"]),
+            command=command(cell, seed, self.settings), elsewhere=not self.settings.cassettes.is_relative_to(CHECKOUT),
+            seconds=sum(turn["seconds"] or 0.0 for turn in row["turns"]),
         )  # fmt: skip
 
     def problem(self, cell: Cell, row: Row) -> tuple[list[tuple[str, str]], Markup | str]:
@@ -196,7 +198,8 @@ def turns(row: Row) -> Iterator[dict[str, Any]]:
 
 
 def command(cell: Cell, seed: int, settings: Settings) -> str:
-    """What runs a rollout again from its recording, in a run of its own."""
+    """What runs a rollout again from its recording, in a run of its own. No path of this machine is in it: a folder of
+    recordings outside the checkout is left to the reader."""
     words = ["python", "-m", "pytest", "benchmarks", "-k", f"[{cell.id}]", f"--seed={seed}", "--rollouts=1"]
     words.append(f"--pair={','.join(cell.models)}" if cell.mode == "hetero" else f"--model={cell.models[0]}")
     if cell.mode != "half" and cell.condition:
@@ -206,6 +209,8 @@ def command(cell: Cell, seed: int, settings: Settings) -> str:
             value = getattr(settings, name)
             words += [f"{flag(name)}={value:g}" if kind is float else f"{flag(name)}={value}"] * (value != default)
     words += ["--no-critic"] * (not settings.critic)
+    if settings.cassettes.is_relative_to(CHECKOUT) and settings.cassettes != CHECKOUT / "cassettes":
+        words.append(f"--cassettes={settings.cassettes.relative_to(CHECKOUT).as_posix()}")
     return " ".join(map(shlex.quote, [*words, "--record-mode=none", "--run=runs/again"]))
 
 

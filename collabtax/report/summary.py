@@ -32,6 +32,7 @@ Row = dict[str, Any]
 
 COUNTED = ("scored", "no_answer", "unreadable")  # outcomes that have a score; "infrastructure" has none
 UNREADABLE_ALARM = 0.05  # share of answers that could not be read, above which scores are in doubt
+FEW = 8  # tasks, fewer than which say little about tasks in general
 SILENT_ALARM = 0.2  # share of rollouts without an answer, half-view ones apart, that calls for a look
 
 
@@ -102,7 +103,8 @@ class Counts:
 
 @dataclass(frozen=True)
 class Summary:
-    """What a run says. `pairs` come with their seat asymmetry; `hint` is "" where nothing can be said."""
+    """What a run says. `pairs` come with their seat asymmetry over the same tasks. `hint`, how closely this many
+    rollouts measure, and `caveat`, what intervals over few tasks are about, are "" where there is nothing to say."""
 
     cells: tuple[CellSummary, ...]
     lines: tuple[Line, ...]
@@ -116,6 +118,13 @@ class Summary:
     warnings: tuple[str, ...]
     notes: tuple[str, ...]
     hint: str
+    caveat: str
+
+    @property
+    def planned(self) -> tuple[int, int]:
+        """The least and the most rollouts that a cell has in the plan."""
+        planned = [c.planned for c in self.cells] or [0]
+        return min(planned), max(planned)
 
     @property
     def spent(self) -> str:
@@ -141,13 +150,17 @@ def summarise(results: Iterable[tuple[Cell, Mapping[int, Row | None]]]) -> Summa
     planned = sum(c.planned for c in cells)
     ended = {outcome: outcomes[outcome] for outcome in (*COUNTED, "infrastructure")}
     counts = Counts(planned=planned, skipped=planned - len(rows), **ended)
+    by_line = tuple(line for m in by_model.values() for line in lines(m))
     return Summary(
-        cells=cells, taxes=by_model, lines=tuple(line for m in by_model.values() for line in lines(m)),
-        pairs=tuple((p, seat_asymmetry(scored, *p.models, condition="")) for p in pairs),
+        cells=cells, taxes=by_model, lines=by_line,
+        pairs=tuple(
+            (p, seat_asymmetry((row for row in scored if row.task in p.tasks), *p.models, condition="")) for p in pairs
+        ),
         effects=tuple(effects(scored, by_model, pairs)), counts=counts,
         tokens=(sum(r["usage"].get("prompt", 0) for r in rows), sum(r["usage"].get("completion", 0) for r in rows)),
         cost=round(sum(sorted(r["cost"] or 0.0 for r in rows)), 6), unpriced=sum(r["cost"] is None for r in rows),
         warnings=tuple(warnings(cells, counts)), notes=tuple(notes(cells, by_model)), hint=hint(by_model),
+        caveat=caveat([(len(x.tasks), x.tax) for some in (by_line, pairs) for x in some]),
     )  # fmt: skip
 
 
@@ -166,12 +179,11 @@ def summarise_cell(cell: Cell, rows: Mapping[int, Row | None]) -> CellSummary:
 
 def lines(model: ModelTax) -> Iterable[Line]:
     """A line for each family, then one for all."""
-    scopes = [(f, model.families[f]) for f in FAMILIES if f in model.families]
-    for scope, head in [*scopes, ("all", model.overall)]:
-        solo, homo, mine = head.solo, head.homo, [t for t in model.tasks if scope in (t.family, "all")]
+    for head in (*(model.families[f] for f in FAMILIES if f in model.families), model.overall):
+        solo, homo, mine = head.solo, head.homo, [t for t in model.tasks if head.scope in (t.family, "all")]
         if not head.tasks:
             solo, homo = (mean(getattr(t, mode).value for t in mine) for mode in ("solo_all", "homo_all"))
-        yield Line(model.model, scope, solo, homo, head.tax, head.ratio, head.tasks, not head.tasks)
+        yield Line(model.model, head.scope, solo, homo, head.tax, head.ratio, head.tasks, not head.tasks)
 
 
 def mean(values: Iterable[float | None]) -> float | None:
@@ -200,9 +212,14 @@ def effects(scored: Sequence[Scored], by_model: dict[str, ModelTax], pairs: Sequ
                 yield Effect(models, condition, under.get(models, t_interval(())), change)
 
 
+def members(models: Sequence[str]) -> tuple[str, ...]:
+    """The models of a team, initiator first, each once."""
+    return tuple(dict.fromkeys(models))
+
+
 def label(models: Sequence[str]) -> str:
-    """A team in a few words."""
-    return " + ".join(models) if len(set(models)) > 1 else models[0]
+    """A team, the same everywhere: initiator + responder, or the one model. (`team` of words.html is this in HTML.)"""
+    return " + ".join(members(models))
 
 
 def warnings(cells: Sequence[CellSummary], counts: Counts) -> Iterable[str]:
@@ -248,13 +265,25 @@ def notes(cells: Sequence[CellSummary], by_model: dict[str, ModelTax]) -> Iterab
 
 
 def hint(by_model: dict[str, ModelTax]) -> str:
-    """What this many rollouts resolve on one task, from the spread of the paired differences."""
+    """How closely this many rollouts measure the tax on one task, from the spread of the paired differences."""
     usable = [(t.sd, t.paired) for m in by_model.values() for t in m.tasks if t.sd is not None and t.tractable]
     if not usable or not any(sd for sd, _ in usable):
         return ""
     sd = (sum(sd * sd for sd, _ in usable) / len(usable)) ** 0.5
     power = power_hint(sd, median_low(n for _, n in usable))
     return (
-        f"on one task {power.n} rollouts resolve a tax of {power.half_width:.2f}; {power.needed} would resolve "
-        f"{power.needed_half_width:.2f}"
+        f"on one task {power.n} rollouts measure a tax to within +-{power.half_width:.2f} (95 %); {power.needed} to "
+        f"within +-{power.needed_half_width:.2f}"
     )
+
+
+def caveat(found: Iterable[tuple[int, Estimate]]) -> str:
+    """What intervals over so few tasks are about; `found` are numbers of tasks with the estimate over them."""
+    over = {tasks for tasks, estimate in found if estimate.low is not None}
+    told = ["with one task an interval is over its seeds only"] * (1 in over)
+    if any(1 < tasks < FEW for tasks in over):
+        told.append(
+            f"over few tasks (under eight) {'it' if told else 'an interval'} speaks for these tasks, not for tasks in "
+            "general"
+        )
+    return "; ".join(told)

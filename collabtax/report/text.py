@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
-from collabtax.report.summary import Summary
-from collabtax.statistics import TRACTABLE, Estimate
-
-
-def plain(text: str) -> str:
-    """`text` in printable ASCII: a model's name can neither colour nor move the terminal."""
-    return "".join(c if " " <= c <= "~" else c.encode("unicode-escape").decode() for c in text)
+from collabtax.cells import printable
+from collabtax.report.summary import Summary, label
+from collabtax.statistics import TRACTABLE, Estimate, PairRow
 
 
 def number(value: float | None, sign: str = "") -> str:
@@ -23,6 +20,32 @@ def interval(estimate: Estimate, sign: str = "") -> str:
     if estimate.low is None:
         return number(estimate.value, sign)
     return f"{number(estimate.value, sign)} [{number(estimate.low, sign)}, {number(estimate.high, sign)}]"
+
+
+def verdict(pair: PairRow) -> str:
+    """How a pair does beside the better member of each task, and what follows for max-superadditivity."""
+    tax, tasks = pair.tax, pair.tasks
+    if tax.value is None:
+        return "no task can enter (" + "; ".join(f"{task}: {why}" for task, why in pair.left_out.items()) + ")"
+    low, high, least = tax.low, tax.high, 1e-9  # less is rounding
+    where = f"over {len(tasks)} tasks" if len(tasks) > 1 else f"on {tasks[0]}"
+    seeds = f"{tax.n} seed{'s' * (tax.n != 1)}{' in all' * (len(tasks) > 1)}"
+    if max(map(abs, (tax.value, low or 0.0, high or 0.0))) <= least:
+        said = "as much as"
+    elif tax.value < 0:
+        ends = (None, None) if low is None or high is None else (-high, -low)
+        said = f"{interval(replace(tax, value=-tax.value, low=ends[0], high=ends[1]))} more than"
+    else:
+        said = f"{interval(tax)} less than"
+    if low is None or high is None:
+        then = "; there is no interval, so it may be chance"
+    elif low > least:
+        then = "; max-superadditivity is violated"
+    elif high < -least or high - low <= least:
+        then = "; max-superadditivity holds"
+    else:
+        then = ", which may be chance"
+    return f"{where}, {seeds}, the pair scores {said} its better member{then}"
 
 
 def aligned(estimate: Estimate, sign: str = "") -> str:
@@ -42,12 +65,12 @@ def table(head: Sequence[str], body: Sequence[Sequence[str]], left: int) -> Iter
 def lines(summary: Summary, unplayed: Mapping[str, int]) -> Iterator[str]:
     """The summary; `unplayed` counts the recordings of each cell that were not asked for."""
     for warning in summary.warnings:
-        yield f"WARNING: {plain(warning)}"
+        yield f"WARNING: {printable(warning)}"
     if summary.lines:
         body, before = [], ""
         for line in summary.lines:
             around = "({})" if line.aside and line.solo is not None else "{}"
-            name, before = "" if line.model == before else plain(line.model), line.model
+            name, before = "" if line.model == before else printable(line.model), line.model
             values = (
                 around.format(number(line.solo)),
                 around.format(number(line.homo) if line.homo is not None else "-"),
@@ -73,7 +96,7 @@ def lines(summary: Summary, unplayed: Mapping[str, int]) -> Iterator[str]:
         yield from table(
             ("team", "intervention", "tax [95 % interval]", "score minus plain dialogue"),
             [
-                [plain(" + ".join(e.models)), e.condition, aligned(e.tax), aligned(e.change, "+")]
+                [printable(label(e.models)), e.condition, aligned(e.tax), aligned(e.change, "+")]
                 for e in summary.effects
             ], 2,
         )  # fmt: skip
@@ -82,10 +105,12 @@ def lines(summary: Summary, unplayed: Mapping[str, int]) -> Iterator[str]:
     yield summary.spent
     if summary.hint:
         yield summary.hint
+    if summary.caveat:
+        yield summary.caveat
     for note in summary.notes:
-        yield plain(note)
+        yield printable(note)
     if unplayed:
-        told = ", ".join(f"{plain(cell)} {n}" for cell, n in sorted(unplayed.items())[:5])
+        told = ", ".join(f"{printable(cell)} {n}" for cell, n in sorted(unplayed.items())[:5])
         yield f"recordings that were not asked for: {sum(unplayed.values())} in {len(unplayed)} cells: {told}" + (
             ", ..." if len(unplayed) > 5 else ""
         )

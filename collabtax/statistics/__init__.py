@@ -18,7 +18,7 @@ from collabtax.statistics.intervals import (
     replicates,
     t_interval,
 )
-from collabtax.statistics.pairs import PairRow, PairTask, pair_table, seat_asymmetry, shapley
+from collabtax.statistics.pairs import PairRow, pair_table, seat_asymmetry, shapley
 from collabtax.statistics.rows import Scored, paired, partition
 from collabtax.statistics.tax import TRACTABLE, Headline, ModelTax, TaskTax, tax, taxes
 
@@ -30,7 +30,6 @@ __all__ = [
     "Headline",
     "ModelTax",
     "PairRow",
-    "PairTask",
     "PowerHint",
     "Scored",
     "TaskTax",

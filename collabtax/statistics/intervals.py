@@ -36,7 +36,7 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True)
 class PowerHint:
-    """What `n` rollouts resolve and how many would halve that; half-widths in units of the score, None for n < 2."""
+    """How closely `n` rollouts measure a mean and `needed` would; half-widths in units of the score, None for n < 2."""
 
     n: int
     half_width: float | None
@@ -98,10 +98,10 @@ def t_interval(values: Iterable[float], level: float = 0.95, *, unit: str = "see
 
 
 def power_hint(differences_sd: float, n: int, level: float = 0.95) -> PowerHint:
-    """The half-width that `n` paired differences with this standard deviation resolve, and the n for half of it.
+    """The half-width of the interval of `n` paired differences with this standard deviation, and the n for half of it.
 
     The width falls with the root of n, so four times as many always suffice (and are needed but for a few when n is
-    not small): "50 rollouts resolve 0.06; 200 would resolve 0.03".
+    not small): "50 rollouts measure to within 0.06; 200 to within 0.03". That is no effect one would surely detect.
 
     Raises:
         ValueError: a negative or infinite standard deviation, or n < 1.

@@ -20,35 +20,13 @@ _ROUNDING = 1e-9  # two means that differ by less are equal
 
 
 @dataclass(frozen=True, slots=True)
-class PairTask:
-    """One ordered pair on one task: means over the `n` seeds that both solos and the team have; `unpaired` other rows.
-
-    `tax` = max(v1, v2) - v12 (equation 4), `ratio` = tax / max(v1, v2), None where both solos are 0. `violated` says
-    that the team did worse than its better member alone, which is the same as a positive tax (proposition 2).
-    """
-
-    task: str
-    family: str
-    v1: float
-    v2: float
-    v12: float
-    tax: float
-    ratio: float | None
-    n: int
-    unpaired: int
-    tractable: bool
-    violated: bool
-
-
-@dataclass(frozen=True, slots=True)
 class PairRow:
     """One ordered pair (initiator, responder), a line of the paper's table 2; means over tasks of means by task.
 
-    `tax` takes the better member of each task (equation 4) and then the mean; `tax_of_means` is max(v1, v2) - v12 of
-    the averages in this row. The first is never smaller, and larger when the better member changes between tasks.
-    `phi1` and `phi2` are the Shapley shares. `violated` and `subadditive` (v12 < v1 + v2, the premise of
-    proposition 4) are about the averages, `tasks_violated` counts tasks out of `tasks`. `left_out` says why a task
-    that the pair played does not enter; `per_task` has the played tasks that could be paired, tractable or not.
+    `tax` is that of equation 4 on each task, the better member's score minus the pair's, and then the mean. It is never
+    smaller than max(v1, v2) - v12 of this row, and larger when the better member changes between tasks. A positive tax
+    is a failure of max-superadditivity (proposition 2); `tasks_violated` counts the tasks out of `tasks` that have one.
+    `phi1` and `phi2` are the Shapley shares. `left_out` says why a task that the pair played does not enter.
     """
 
     models: tuple[str, str]
@@ -56,15 +34,11 @@ class PairRow:
     v2: Estimate
     v12: Estimate
     tax: Estimate
-    tax_of_means: float | None
     phi1: Estimate
     phi2: Estimate
-    violated: bool | None
-    subadditive: bool | None
     tasks_violated: int
     tasks: tuple[str, ...]
     left_out: dict[str, str]
-    per_task: tuple[PairTask, ...]
 
 
 def pair_table(
@@ -101,22 +75,21 @@ def pair_table(
         played.setdefault(models, {})[task] = team
     result = []
     for (first, second), by_task in played.items():
-        per_task, tables, left_out = [], {}, {}
+        tables: dict[str, FloatArray] = {}
+        left_out = {}
         for task, team in by_task.items():
             cells = solos.get((first, task), []), solos.get((second, task), []), team
-            table, unpaired = paired(*cells)
+            one_family([row for cell in cells for row in cell])
+            table, _ = paired(*cells)
             if not len(table):
                 left_out[task] = "no seed with both solo rollouts and one of the team"
                 continue
-            per_task.append(_pair_task(task, one_family([row for cell in cells for row in cell]), table, unpaired))
-            if per_task[-1].tractable or include_intractable:
+            best = float(table[:, :2].mean(axis=0).max())
+            if is_tractable(best) or include_intractable:
                 tables[task] = table
             else:
-                left_out[task] = f"better solo mean {max(per_task[-1].v1, per_task[-1].v2):.3f} is under {TRACTABLE}"
+                left_out[task] = f"better solo mean {best:.3f} is under {TRACTABLE}"
         v1, v2, v12 = (over(tables, partial(_column, index)) for index in range(3))
-        gap = additive = None
-        if v1.value is not None and v2.value is not None and v12.value is not None:
-            gap, additive = max(v1.value, v2.value) - v12.value, v1.value + v2.value - v12.value
         result.append(
             PairRow(
                 models=(first, second),
@@ -124,15 +97,11 @@ def pair_table(
                 v2=v2,
                 v12=v12,
                 tax=over(tables, _team_tax),
-                tax_of_means=gap,
                 phi1=over(tables, partial(_share, 0)),
                 phi2=over(tables, partial(_share, 1)),
-                violated=None if gap is None else gap > _ROUNDING,
-                subadditive=None if additive is None else additive > _ROUNDING,
-                tasks_violated=sum(one.violated for one in per_task if one.task in tables),
+                tasks_violated=sum(float(_team_tax(table.mean(axis=0))) > _ROUNDING for table in tables.values()),
                 tasks=tuple(tables),
                 left_out=left_out,
-                per_task=tuple(per_task),
             )
         )
     return tuple(result)
@@ -194,24 +163,6 @@ def shapley(v: Mapping[frozenset[P], float]) -> dict[P, float]:
                 terms.append(gain / (n * comb(n - 1, size)))
         result[player] = fsum(terms)
     return result
-
-
-def _pair_task(task: str, family: str, table: FloatArray, unpaired: int) -> PairTask:
-    v1, v2, v12 = (float(mean) for mean in table.mean(axis=0))
-    best = max(v1, v2)
-    return PairTask(
-        task,
-        family,
-        v1,
-        v2,
-        v12,
-        best - v12,
-        (best - v12) / best if best > 0 else None,
-        len(table),
-        unpaired,
-        is_tractable(best),
-        best - v12 > _ROUNDING,
-    )
 
 
 def _column(index: int, means: FloatArray) -> FloatArray:

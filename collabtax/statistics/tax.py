@@ -65,7 +65,8 @@ Over: TypeAlias = Callable[[dict[str, FloatArray], Statistic], Estimate]
 class Headline:
     """One model over several tasks: means over `tasks`; `left_out` says why for every other one.
 
-    With no task left, all values are undefined and `reason` says so. `ratio` is over the tasks that have one.
+    `scope` is a family or "all". With no task left, all values are undefined and `reason` says so. `ratio` is over the
+    tasks that have one.
     """
 
     scope: str
@@ -80,7 +81,7 @@ class Headline:
 
 @dataclass(frozen=True, slots=True)
 class ModelTax:
-    """All of one model: by task, by family (`families`, by name), and overall."""
+    """All of one model: by task, by family (`families`, by name), and over all tasks (`overall`)."""
 
     model: str
     tasks: tuple[TaskTax, ...]
@@ -110,7 +111,7 @@ def tax(
         seed=seed,
         draws=draws,
     )
-    return found.get(model) or ModelTax(model, (), {}, _headline("overall", [], False, nested_bootstrap))
+    return found.get(model) or ModelTax(model, (), {}, _headline("all", [], False, nested_bootstrap))
 
 
 def taxes(
@@ -151,7 +152,7 @@ def taxes(
             for family in sorted({cell.family for cell, _ in cells})
         }
         result[model] = ModelTax(
-            model, tuple(cell for cell, _ in cells), families, _headline("overall", cells, include_intractable, over)
+            model, tuple(cell for cell, _ in cells), families, _headline("all", cells, include_intractable, over)
         )
     return result
 
