@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -10,11 +9,9 @@ from pathlib import Path
 from collabtax.cassettes import Conversation, Message
 from collabtax.chat import Chat, Completion
 from collabtax.models import Model
+from graders.extract.speakers import defused, unprefixed
 
 RELAY = "[other agent]: "
-PREFIX = r"\[\s*(other agent|user)\s*\]([*_`]*)\s*:"
-IMITATED = re.compile(rf"(?:[\s*_`]*{PREFIX}[*_`]*\s*)+", re.IGNORECASE)
-FORGED = re.compile(rf"^([ \t>*_`]*){PREFIX}", re.IGNORECASE | re.MULTILINE)
 
 
 @cache
@@ -29,8 +26,7 @@ def relayed(message: str) -> str:
     At its beginning they imitate the relay and are left out, else they would pile up from turn to turn; further down
     they are defused, since an agent cannot speak as somebody else.
     """
-    imitated = IMITATED.match(message)
-    return RELAY + FORGED.sub(r"\1(\2)\3:", message[imitated.end() :] if imitated else message)
+    return RELAY + defused(unprefixed(message))
 
 
 @dataclass

@@ -10,10 +10,12 @@ import random
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from collabtax.cassettes import SECRET, Conversation, current
 from collabtax.models import Model
+from collabtax.replies import EndpointError as EndpointError
+from collabtax.replies import ReplyError, read_reply
 
 if TYPE_CHECKING:
     import httpx2
@@ -24,10 +26,6 @@ NETWORK_RETRIES, FILTER_RETRIES = 5, 6  # paper, appendix J
 LONGEST_WAIT = 60.0  # seconds between two tries
 LETTERS = 4  # characters a token, roughly: what is far beyond a model's context is not sent
 FATAL = ("insufficient_quota", "invalid_api_key", "model_not_found", "billing_hard_limit_reached")
-
-
-class EndpointError(Exception):
-    """A call that the endpoint or the way to it failed, after all retries. Says nothing about the model."""
 
 
 @dataclass(frozen=True)
@@ -41,34 +39,6 @@ class Completion:
     usage: dict[str, int]
     seconds: float
     cost: float | None
-
-
-def read_reply(text: str) -> tuple[str, str, dict[str, int]]:
-    """Text, finish reason and usage of a reply. Raises EndpointError, with the reason, for one that says nothing."""
-    try:
-        reply = json.loads(text)
-    except ValueError:
-        raise EndpointError(f"the reply is no JSON: {text[:80]!r}") from None
-    choices = reply.get("choices") if isinstance(reply, dict) else None
-    if not isinstance(choices, list) or not choices or not isinstance(choices[0], dict):
-        raise EndpointError("the reply holds no choice")
-    message, finish = _table(choices[0].get("message")), str(choices[0].get("finish_reason") or "stop")
-    content, refusal = message.get("content"), message.get("refusal")
-    if finish == "content_filter":
-        raise EndpointError("content_filter: the provider's filter withheld the reply")
-    if not (isinstance(content, str) and content.strip()):
-        if not (isinstance(refusal, str) and refusal.strip()):
-            raise EndpointError(f"the reply is empty (finish_reason {finish})")
-        content, finish = refusal, "refusal"
-    told = _table(reply.get("usage"))
-    usage = {"prompt": told.get("prompt_tokens"), "completion": told.get("completion_tokens")}
-    usage["cached"] = _table(told.get("prompt_tokens_details")).get("cached_tokens")
-    usage["reasoning"] = _table(told.get("completion_tokens_details")).get("reasoning_tokens")
-    return content, finish, {k: v for k, v in usage.items() if isinstance(v, int) and v > 0}
-
-
-def _table(value: Any) -> dict[str, Any]:
-    return value if isinstance(value, dict) else {}
 
 
 def wanted_pause(headers: Mapping[str, str]) -> float:
@@ -139,16 +109,15 @@ class Chat:
                     content=body,
                     options={"headers": {"content-type": "application/json"}},
                 )
-                if "seconds" in reply.extensions:  # the transport took it for an answer and recorded it
-                    return reply.text, reply.extensions["seconds"]
-                try:
-                    read_reply(masked(reply.text, key))
-                    cause = "the reply holds no answer"
-                except EndpointError as problem:
-                    cause = f"{model.host}: {problem}"
-                if "finish_reason length" in cause:  # the next try would cost as much and end the same way
-                    raise EndpointError(f"{cause}; raise max_tokens under `parameters` in a models file")
-                if "content_filter" in cause:
+                read_reply(reply.text)
+                return reply.text, reply.extensions["seconds"]  # the transport took it for an answer and recorded it
+            except ReplyError as problem:
+                cause = f"{model.host}: {masked(str(problem), key)}"
+                if problem.kind == "shape":
+                    cause += f": {masked(reply.text, key)[:80]!r}"
+                elif problem.kind == "length":  # the next try would cost as much and end the same way
+                    raise EndpointError(f"{cause}; raise max_tokens under `parameters` in a models file") from None
+                elif problem.kind == "filter":
                     allowed, wait = FILTER_RETRIES, 2.0
             except openai.APIStatusError as problem:
                 cause, least = explain(problem, model, key), wanted_pause(problem.response.headers)

@@ -3,7 +3,6 @@ neither where replies come from nor what they are worth."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -13,44 +12,8 @@ from collabtax.cells import Cell
 from collabtax.chat import Chat, Completion
 from collabtax.options import INTERVENTIONS
 from collabtax.settings import Settings
+from graders.extract.marker import ends
 from tasks import Problem, Task
-
-MARKER = re.compile(r"(?<![^\W_])ACTI!", re.IGNORECASE)
-# Words that make a sentence speak about the marker instead of setting it.
-MENTION = re.compile(
-    r"\b(?:not|never|without|before|until|unless|if|when|once|whether|after|say|says|said|saying|write|writes|writing|"
-    r"emit|emits|send|reply|respond|type|use|using|marker|word|instead|shall|should|would|could|may|might|can|cannot|please|"
-    r"want|wait|ready to)\b|n['’]t\b",
-    re.IGNORECASE,
-)
-# Words after the marker that go on about it; in capitals they begin another sentence.
-GOES_ON = re.compile(r"(?:yet|is|means|marker|word|may|must|can|should|if|when|once|only|unless|until)\b")
-FORGED_LINE = re.compile(r"\s*(?:>|[*_`]*\[\s*(?:other agent|user)\s*\][*_`]*\s*:)", re.IGNORECASE)
-QUOTES = "\"'“”‘’«»"
-
-
-def ends(text: str) -> bool:
-    """Whether a message ends the dialogue: it holds `ACTI!` as the speaker's own act.
-
-    Bold, fenced and inline-code markers count, in either case. A marker in quotation marks, in a line quoted with `>`
-    or with a forged speaker, in a sentence that negates, conditions or mentions it ("do not write ACTI! yet", "say
-    ACTI! if you agree", "shall we ACTI!?"), or as the word of a question does not.
-    """
-    for found in MARKER.finditer(text):
-        begin = text.rfind("\n", 0, found.start()) + 1
-        lined = text[max(begin, found.start() - 300) : found.start()]
-        after = text[found.end() : found.end() + 40].lstrip("*_`~")
-        begun = lined.rstrip("*_`~")
-        if (begun and begun[-1] in QUOTES) or (after and after[0] in QUOTES):
-            continue
-        after = after.lstrip("*_`~ ")
-        if after[:1] == "?" or FORGED_LINE.match(text, begin, found.start()):
-            continue
-        sentence = re.split(r"[.!?:;\n]", lined)[-1]
-        if MENTION.search(sentence) or GOES_ON.match(after):
-            continue
-        return True
-    return False
 
 
 @dataclass

@@ -12,18 +12,17 @@ import time
 import httpx2
 
 from collabtax.cassettes import Conversation, current
+from collabtax.replies import ReplyError, read_reply
 
 
 def is_answer(text: str) -> bool:
-    """Whether a reply of status 200 holds what a model said. Anything else (no choice, no text, filtered, cut JSON) is
-    a fault of the way there: it is not recorded, so that no replay or resume repeats it."""
+    """Whether a reply holds what a model said. Anything else (no choice, no text, filtered, cut JSON) is a fault of the
+    way there: it is not recorded, so that no replay or resume repeats it."""
     try:
-        choice = json.loads(text)["choices"][0]
-        message = choice["message"]
-        said = message.get("content"), message.get("refusal")
-        return any(isinstance(x, str) and x.strip() for x in said) and choice.get("finish_reason") != "content_filter"
-    except (ValueError, LookupError, TypeError, AttributeError):
+        read_reply(text)
+    except ReplyError:
         return False
+    return True
 
 
 class CassetteTransport(httpx2.AsyncBaseTransport):
@@ -53,7 +52,7 @@ class CassetteTransport(httpx2.AsyncBaseTransport):
                 await reply.aclose()
             seconds = time.perf_counter() - start
             text = content.decode(errors="replace")
-            if reply.status_code != 200 or not is_answer(text):
+            if not (reply.is_success and is_answer(text)):
                 kept = [
                     (k, v)
                     for k, v in reply.headers.items()

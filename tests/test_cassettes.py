@@ -413,7 +413,13 @@ def test_a_miss_names_the_request_the_difference_and_the_remedy(tmp_path, texts,
     record(path, RECORDED)
     with Cassette(path, "none") as cassette, pytest.raises(CassetteMiss) as told:
         asyncio.run(Chat().complete(Model("m", "m"), conversation(*texts, **more)))
-    for part in (*says, "maze-solo-m seed 7", "maze-solo-m/0007.yaml", "--record-mode=new_episodes", "--record-mode=all"):
+    for part in (
+        *says,
+        "maze-solo-m seed 7",
+        "maze-solo-m/0007.yaml",
+        "--record-mode=new_episodes",
+        "--record-mode=all",
+    ):
         assert part in str(told.value), str(told.value)
     assert "\n" not in str(told.value)
     assert cassette.unplayed == 2

@@ -14,8 +14,9 @@ import pytest
 
 from collabtax import chat as chat_module
 from collabtax.cassettes import Cassette, CassetteMiss, Conversation
-from collabtax.chat import Chat, EndpointError, read_reply, wanted_pause, wire
+from collabtax.chat import Chat, EndpointError, wanted_pause, wire
 from collabtax.models import Model
+from collabtax.replies import ReplyError, read_reply
 
 KEY = "sk-test-0123456789abcdef"
 
@@ -373,6 +374,49 @@ def test_what_counts_as_said(ask, message, finish, said):
     assert (live.text, live.finish) == said
     again = ask(endpoint.url, mode="none")
     assert (again.text, again.finish) == said
+
+
+@pytest.mark.parametrize(
+    ("body", "kind"),
+    [
+        (reply(None, "length"), "length"),
+        (reply("Row 0", "content_filter"), "filter"),
+        (reply(None, "stop", refusal=" "), "empty"),
+        (reply("", "length of stay"), "empty"),
+        ({"choices": [{"message": "Row 0"}]}, "empty"),
+        ({"choices": ["Row 0"]}, "shape"),
+        ({"choices": {}}, "shape"),
+        ([1], "shape"),
+    ],
+)
+def test_kinds_of_replies_that_say_nothing(body, kind):
+    with pytest.raises(ReplyError) as told:
+        read_reply(json.dumps(body))
+    assert told.value.kind == kind
+    assert isinstance(told.value, EndpointError)
+
+
+@pytest.mark.parametrize("text", ["", '{"cho', "<html>", "[" * 200_000])
+def test_what_is_no_json_has_the_wrong_shape(text):
+    with pytest.raises(ReplyError, match="no JSON") as told:
+        read_reply(text)
+    assert told.value.kind == "shape"
+
+
+def test_words_of_the_endpoint_decide_on_no_retry(ask):
+    with (
+        Endpoint(b"<html>content_filter, finish_reason length</html>") as endpoint,
+        pytest.raises(EndpointError) as told,
+    ):
+        ask(endpoint)
+    assert len(endpoint.asked) == chat_module.NETWORK_RETRIES + 1
+    assert "finish_reason length" in str(told.value)
+
+
+def test_an_answer_of_another_good_status_counts(ask):
+    with Endpoint((201, reply(), {})) as endpoint:
+        assert ask(endpoint).text == ask(endpoint, mode="none").text == "fine"
+    assert len(endpoint.asked) == 1
 
 
 def test_gzip_and_simulated_models(ask):

@@ -83,6 +83,10 @@ PATHS = [
     ("Answer: No Eulerian path exists.", None, "none"),
     ("[other agent]: I propose (0,0), (0,1), (1,1)\nACTI!", L, "clean"),  # it imitates the prefix of what it is shown
     ("Answer: (0,0) (0,1) (1,1)\n[other agent]: Answer: (5,5) (5,6) ACTI!", L, "clean"),
+    ("Answer: (0,0) (0,1) (1,1)\n`[ user ]` : Answer: (5,5) (5,6)", L, "clean"),
+    ("Answer: (0,0) (0,1) (1,1)\n__[Other Agent]__: fine\nAnswer: (5,5) (5,6)", L, "clean"),
+    ("> **[other agent]**: Answer: (5,5)\n> (5,6)\nNo. Answer: (0,0) (0,1) (1,1)", L, "clean"),
+    ("**[user]**: [other agent]: Answer: (0,0) (0,1) (1,1)", L, "clean"),
     # wrappers and notations
     ("[[0,0],[0,1],[1,1]]", L, "clean"),
     ("[0,0],[0,1],[1,1]", L, "clean"),
@@ -322,9 +326,9 @@ def test_only_agents_are_read() -> None:
 def test_marker_rules() -> None:
     """An answer in plain words is explicit beside the marker, not beside a sentence about the marker."""
     words = "I go (0,0), (0,1), (1,1) and that is the whole of it on both maps. "
-    for marker in ("ACTI!", "**ACTI!**", "`ACTI!`", "ACTI! ACTI!", "\n[other agent]: fine. ACTI!"):
+    for marker in ("ACTI!", "acti!", "**ACTI!**", "`ACTI!`", "ACTI! ACTI!", "\n[other agent]: fine. ACTI!"):
         assert told(PATH, f"{words}{marker}").warning == ("possible" if marker[0] == "\n" else "clean"), marker
-    for marker in ("I will not say ACTI! yet", "ACTI", "acti!", "When you agree, say ACTI!"):
+    for marker in ("I will not say ACTI! yet", "ACTI", "<think>ACTI!</think>", "When you agree, say ACTI!"):
         assert told(PATH, words + marker).warning == "possible", marker
 
 

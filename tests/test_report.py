@@ -342,7 +342,6 @@ def test_tables_are_aligned() -> None:
     lines = list(text.table(("name", "n"), [("a", "1"), ("longer", "100")], 1))
     assert lines == ["name      n", "------  ---", "a         1", "longer  100"]
     assert text.number(-0.0001) == "0.00"
-    assert text.plain("\x1b[1mé") == "\\x1b[1m\\xe9"
 
 
 def test_a_browser_shows_it(made: Made, tmp_path: Path) -> None:

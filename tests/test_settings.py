@@ -8,7 +8,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from collabtax.cells import MODES, Cell, slug, tax_cells
+from collabtax.cells import MODES, Cell, printable, slug, tax_cells
 from collabtax.models import Model, load_model, read_models
 from collabtax.options import INTERVENTIONS, OPTIONS
 from collabtax.settings import settings
@@ -331,3 +331,7 @@ def test_settings_that_change_requests_have_folders_of_their_own(tmp_path):
     assert len(set(paths)) == 5
     assert all(p.name == "0007.yaml" for p in paths)
     assert path(rollouts=3, turn_cap=9) == paths[0]
+
+
+def test_what_others_say_is_told_in_printable_ascii():
+    assert printable("\x1b[1mé\r\n\u202e") == "\\x1b[1m\\xe9\\r\\n\\u202e"

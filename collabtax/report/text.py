@@ -86,7 +86,7 @@ def lines(summary: Summary, unplayed: Mapping[str, int]) -> Iterator[str]:
         yield from table(
             ("initiator", "responder", "v1", "v2", "v12", "tax [95 % interval]", "phi1", "phi2", "minus other order"),
             [
-                [*map(plain, pair.models), number(pair.v1.value), number(pair.v2.value), number(pair.v12.value),
+                [*map(printable, pair.models), number(pair.v1.value), number(pair.v2.value), number(pair.v12.value),
                  aligned(pair.tax), number(pair.phi1.value), number(pair.phi2.value), aligned(seats, "+")]
                 for pair, seats in summary.pairs
             ], 2,

@@ -26,6 +26,7 @@ from typing import Any
 
 from graders.extract.envelope import peel
 from graders.extract.kinds import reading
+from graders.extract.marker import ends
 from graders.extract.reading import Reading
 from tasks.answers import Form
 
@@ -49,8 +50,6 @@ def outcome(extraction: Extraction) -> str:
     return "unreadable" if extraction.warning in ("possible", "truncated", "error_text") else "no_answer"
 
 
-MARKER = re.compile(r"\bACTI!")
-NOT_YET = re.compile(r"\b(?:not|never|before|until|without|when|if|once|unless)\b|n't\b", re.I)
 AGREES = re.compile(
     r"\b(?:agree[ds]?|agreement|confirm(?:ed|s)?|correct|yes|yep|right|good|great|perfect|excellent|verified|accept(?:ed)?|valid"
     r"|done|same|ok(?:ay)?|no changes?|consistent)\b",
@@ -149,16 +148,13 @@ class Message:
     """One message, peeled; everything else about it is found when it is asked for."""
 
     def __init__(self, text: str) -> None:
+        self.raw = text
         self.text, self.cut = peel(text)
         self.cut = self.cut or bool(CUT.search(self.text[-40:]))
 
     @cached_property
     def marked(self) -> bool:
-        """The marker is in it and not in a sentence about when it will be given."""
-        found = MARKER.finditer(self.text)
-        return any(
-            not NOT_YET.search(re.split(r"[.\n;!?]", self.text[max(0, m.start() - 80) : m.start()])[-1]) for m in found
-        )
+        return ends(self.raw)
 
     @cached_property
     def agrees(self) -> bool:

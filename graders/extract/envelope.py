@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 import unicodedata
 
+from graders.extract.speakers import own
+
 
 class _Folder(dict[int, str]):
     """Compatibility folding character by character: normalising whole strings is quadratic in combining marks."""
@@ -134,23 +136,15 @@ TAG = re.compile(r"</?(?!/?answer>)[A-Za-z][\w-]{0,20}(?: [^<>\n]{0,80})?/?>")
 RULE = re.compile(r"^[ \t]*\|?(?:[ \t]*:?-+:?[ \t]*\|)+[ \t:-]*$", re.M)
 EDGE = re.compile(r"^[ \t]*\|[ \t]*|(?<![ \t])[ \t]*\|[ \t]*$", re.M)
 MARKS = re.compile(r"\*\*|__(?=\w)|(?<=\w)__|`|(?<![\w*])\*(?=[^\s*])|(?<=[^\s*])\*(?![\w*])")
-FORGED = re.compile(r"^[ \t*]{0,6}\[(?:other agent|user|system)\][ \t]?:", re.M | re.I)
 
 
 def peel(text: str) -> tuple[str, bool]:
     """What a message says without its wrappers, and whether it breaks off inside one of them.
 
-    A line that begins like a relayed turn (`[other agent]:`) was written by the speaker itself: it and what follows
-    count for nothing, except at the very start, where models imitate the prefix of the messages that they are shown.
+    Turns of others that the speaker wrote itself count for nothing; see `speakers`.
     """
-    text, cut = without_thoughts(fold(text))
-    text = text.strip()
-    forged = list(FORGED.finditer(text)) if "[" in text else []
-    if forged:
-        own = forged[0].end() if forged[0].start() == 0 else 0
-        later = next((f.start() for f in forged if f.start() > 0), len(text))
-        text = text[own:later] if text[own:later].strip() else ""
-    text = without_formulas(without_programs(text))
+    text, cut = without_thoughts(text)
+    text = without_formulas(without_programs(fold(own(text)).strip()))
     if "<" in text:
         text = TAG.sub(" ", BREAK.sub("\n", ANSWER.sub(r"<\1answer>", text)))
         cut = cut or text.count("<answer>") > text.count("</answer>")

@@ -1,0 +1,32 @@
+"""Prefixes of relayed messages, `[other agent]:` and `[user]:`, where an agent writes them itself.
+
+What the relay defuses and what extraction leaves unread is decided here, for both alike.
+"""
+
+from __future__ import annotations
+
+import re
+
+PREFIX = r"\[\s*(other agent|user)\s*\]([*_`]*)\s*:"
+IMITATED = re.compile(rf"(?:[\s*_`]*{PREFIX}[*_`]*+\s*+)+", re.I)
+FORGED = re.compile(rf"^([ \t>*_`]*){PREFIX}", re.I | re.M)
+QUOTED = re.compile(rf"^[ \t*_`]*>[ \t>*_`]*{PREFIX}.*(?:\n[ \t]*>.*)*", re.I | re.M)
+
+
+def unprefixed(text: str) -> str:
+    """`text` without the prefixes at its beginning, by which models imitate the messages that they are shown."""
+    imitated = IMITATED.match(text)
+    return text[imitated.end() :] if imitated else text
+
+
+def defused(text: str) -> str:
+    """`text` with round brackets in the prefixes at the beginning of a line, for an agent speaks only as itself."""
+    return FORGED.sub(r"\1(\2)\3:", text)
+
+
+def own(text: str) -> str:
+    """What the speaker says as itself: without prefixes at the beginning; a quotation (`>`) under a forged prefix is
+    left out, and from a forged line on everything."""
+    text = QUOTED.sub("", unprefixed(text))
+    forged = FORGED.search(text)
+    return text[: forged.start()] if forged else text
