@@ -7,6 +7,4 @@ import pytest
 def test_tax(cell, run_cell):
     failures = run_cell(cell)
     if failures:
-        pytest.fail(
-            f"{len(failures)} rollouts of {cell.id} could not be run:\n" + "\n".join(failures[:20]), pytrace=False
-        )
+        pytest.fail(f"{cell.id}: {len(failures)} could not be run:\n" + "\n".join(failures[:20]), pytrace=False)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+import zipfile
 from pathlib import Path
 
 
@@ -23,9 +24,16 @@ def main(arguments: list[str] | None = None) -> int:
         if not given.folder.is_dir():
             print(f"{given.folder} is no folder; give the one that --cassettes names", file=sys.stderr)
             return 2
-        for path in pack_cells(given.folder):
-            print(path)
+        try:
+            for path in pack_cells(given.folder):
+                print(path)
+        except (OSError, zipfile.BadZipFile) as problem:
+            print(f"{given.folder} cannot be packed: {problem}; move the file away", file=sys.stderr)
+            return 2
         return 0
+    if not 0 <= given.latency < 3600:
+        print(f"--latency {given.latency:g} is no number of seconds from 0 to 3600", file=sys.stderr)
+        return 2
     from collabtax.sim.endpoint import Server
 
     try:

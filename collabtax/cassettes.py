@@ -194,8 +194,6 @@ class Cassette:
         self.metadata: dict[str, Any] = {}
         data = None if mode == "all" else self._read()
         self._foreign = data is not None and not (OURS.match(data) or is_begun(data))  # nothing is appended to it
-        open_end = mode in ("new_episodes", "all") or (mode == "once" and data is None)
-        self.may_record = open_end and not self._foreign
         if data is not None:
             try:
                 self.metadata, self._interactions = read_interactions(data)
@@ -203,6 +201,8 @@ class Cassette:
                 raise ValueError(f"cassette {self.shown}: {problem}") from None
             for entry in self._interactions:
                 self._waiting[entry["request"]["headers"][DIGEST][0]].append(entry["response"])
+        open_end = mode in ("new_episodes", "all") or (mode == "once" and self.is_empty)
+        self.may_record = open_end and not self._foreign
 
     def _read(self) -> bytes | None:
         if self.path.exists():
@@ -261,6 +261,13 @@ class Cassette:
         """Take the file for writing, before anything is paid for. Raises RuntimeError where somebody else has it."""
         if self._fd is not None:
             return self._fd
+        told, asked = self.metadata.get("models", {}), self.about.get("models", {})
+        for model in sorted(told.keys() & asked.keys()):
+            if told[model] != asked[model] and self.mode != "all":
+                raise RuntimeError(
+                    f"cassette {self.shown} holds answers of {model} from {told[model]}, not {asked[model]}: "
+                    "use another --cassettes, or --record-mode=all"
+                )
         self.path.parent.mkdir(parents=True, exist_ok=True)
         if self.mode != "all" and not self.path.exists() and (packed := self._read()):
             fresh = self.path.with_suffix(f".{os.getpid()}.tmp")

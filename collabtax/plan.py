@@ -10,7 +10,7 @@ from collabtax.cassettes import Cassette
 from collabtax.cells import Cell, printable
 from collabtax.options import INTERVENTIONS
 from collabtax.protocols import told
-from collabtax.settings import Settings
+from collabtax.session import Session
 from tasks import get_task, problem
 
 SAMPLE = 3  # seeds of a cell whose texts are rendered to estimate their length
@@ -26,10 +26,12 @@ BASIS = (
 
 @dataclass(frozen=True)
 class Estimate:
-    """Expected numbers of a cell: rollouts, those of them with a recording, calls, tokens, USD (None: no price)."""
+    """Expected numbers of a cell: rollouts, those of them that are finished, those to run that have a recording, calls,
+    tokens, USD (None: no price)."""
 
     cell: Cell
     rollouts: int
+    finished: int
     recorded: int
     calls: float
     prompt_tokens: float
@@ -37,15 +39,16 @@ class Estimate:
     cost: float | None
 
 
-def estimate(cell: Cell, settings: Settings) -> Estimate:
-    """What the rollouts of `cell` that have no recording would take."""
-    seeds = settings.seeds(cell)
+def estimate(cell: Cell, session: Session) -> Estimate:
+    """What the rollouts of `cell` would take that are neither finished nor recorded."""
+    settings, seeds = session.settings, session.todo(cell)
+    planned = settings.seeds(cell)
     recorded = sum(
         settings.record_mode != "all" and not Cassette(settings.cassette(cell, s), "none").is_empty for s in seeds
     )
     task = get_task(cell.task)
     views = []
-    for seed in seeds[:SAMPLE]:
+    for seed in planned[:SAMPLE]:
         one = problem(task, seed, settings.difficulty, settings.friction)
         views.append(len(told(task, one, None if cell.mode == "solo" else 0)))
     opening = (len(task.prompt) + len(prompt("collaboration_task")) + sum(views) / len(views)) / LETTERS
@@ -70,23 +73,27 @@ def estimate(cell: Cell, settings: Settings) -> Estimate:
         )
         calls, sent, spoken = calls + 1, sent + read, spoken + REPLY
     cost = None if None in costs else sum(c for c in costs if c is not None)
-    return Estimate(cell, len(seeds), recorded, calls * left, sent * left, spoken * left, cost)
+    return Estimate(
+        cell, len(planned), len(planned) - len(seeds), recorded, calls * left, sent * left, spoken * left, cost
+    )
 
 
-def plan(cells: Sequence[Cell], settings: Settings) -> list[str]:
+def plan(cells: Sequence[Cell], session: Session) -> list[str]:
     """The plan in lines: a table a model or pair, and the sum."""
     groups: dict[str, list[Estimate]] = {}
     for cell in cells:
-        groups.setdefault(" + ".join(dict.fromkeys(cell.models)), []).append(estimate(cell, settings))
-    head = f"{'models':<44} {'cells':>6} {'rollouts':>9} {'recorded':>9} {'calls':>8} {'tokens':>10} {'USD':>10}"
+        groups.setdefault(" + ".join(dict.fromkeys(cell.models)), []).append(estimate(cell, session))
+    columns = "rollouts", "finished", "recorded"
+    head = f"{'models':<44} {'cells':>6} {' '.join(f'{c:>9}' for c in columns)} {'calls':>8} {'tokens':>10} {'USD':>10}"
     lines = [head]
     groups["all"] = [e for group in groups.values() for e in group]
     for name, group in groups.items():
         costs = [e.cost for e in group]
         price = "unknown" if None in costs else f"{sum(c for c in costs if c is not None):.4f}"
         tokens = sum(e.prompt_tokens + e.completion_tokens for e in group)
+        counted = [sum(getattr(e, column) for e in group) for column in columns]
         lines.append(
-            f"{printable(name)[:44]:<44} {len(group):>6} {sum(e.rollouts for e in group):>9} "
-            f"{sum(e.recorded for e in group):>9} {sum(e.calls for e in group):>8.0f} {tokens:>10.0f} {price:>10}"
+            f"{printable(name)[:44]:<44} {len(group):>6} {' '.join(f'{n:>9}' for n in counted)} "
+            f"{sum(e.calls for e in group):>8.0f} {tokens:>10.0f} {price:>10}"
         )
     return [*lines, BASIS, "nothing was sent"]

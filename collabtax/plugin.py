@@ -47,8 +47,14 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 
 
 def given_options(config: pytest.Config) -> dict[str, Any]:
-    """The options of ours that were given, by name."""
-    return {k.removeprefix(PREFIX): v for k, v in vars(config.option).items() if k.startswith(PREFIX) and v is not None}
+    """The options of ours that were given, by name; folders and files relative to where the user stands."""
+    given = {
+        k.removeprefix(PREFIX): v for k, v in vars(config.option).items() if k.startswith(PREFIX) and v is not None
+    }
+    for name in ("run", "report", "cassettes", "models"):
+        if given.get(name):
+            given[name] = str(config.invocation_params.dir / given[name])
+    return given
 
 
 def session_of(config: pytest.Config) -> Session:
@@ -70,7 +76,7 @@ def session_of(config: pytest.Config) -> Session:
 @pytest.hookimpl(tryfirst=True)
 def pytest_cmdline_main(config: pytest.Config) -> None:
     if config.getoption(f"{PREFIX}plan", None) and hasattr(config.option, "numprocesses"):
-        config.option.numprocesses = None  # a plan needs no workers
+        config.option.numprocesses, config.option.tx, config.option.dist = None, [], "no"  # a plan needs no workers
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -90,6 +96,7 @@ def run_cell(request: pytest.FixtureRequest) -> Iterator[Any]:
     sender, session = Sender(request.node), session_of(request.config)
 
     def run(cell: Cell) -> list[str]:
+        sender.tally.resumed += len(session.settings.seeds(cell)) - len(session.todo(cell))
         return session.run_cell(cell, lambda rollout: sender.count(cell.id, rollout), sender.waited)
 
     yield run
@@ -107,6 +114,16 @@ class Controller:
         self.config = config
         self.display: Display | None = None
         self.cells: list[Cell] = []
+        self.lines: list[str] = []
+
+    @property
+    def terminal(self) -> Any:
+        """pytest's terminal reporter, None where it is switched off."""
+        return self.config.pluginmanager.get_plugin("terminalreporter")
+
+    @property
+    def planning(self) -> bool:
+        return bool(self.config.getoption(f"{PREFIX}plan", None))
 
     def pytest_sessionstart(self) -> None:
         """Bad input is told before anything is collected."""
@@ -126,28 +143,34 @@ class Controller:
         self.select(ids)
 
     def select(self, ids: Sequence[str]) -> None:
-        """Learn which cells will run from the ids of the cases."""
-        if self.cells or not any(i.endswith("]") for i in ids) or (SESSION not in self.config.stash):
+        """Learn which cells will run from the ids of the cases, and whether their results can be stored."""
+        if self.cells or SESSION not in self.config.stash:
             return
-        settings = session_of(self.config).settings
-        known = {cell.id: cell for study in settings.study for cell in settings.cells(study)}
+        session = session_of(self.config)
+        known = {cell.id: cell for study in session.settings.study for cell in session.settings.cells(study)}
         self.cells = [known[name] for i in ids if (name := i.partition("[")[2][:-1]) in known]
-        if self.cells:
-            reporter = self.config.pluginmanager.get_plugin("terminalreporter")
-            self.display = Display(reporter)
-            self.display.planned_cells = len(self.cells)
-            self.display.planned_rollouts = sum(len(settings.seeds(c)) for c in self.cells)
+        if not self.cells or self.planning or self.config.option.collectonly:
+            return
+        try:
+            session.store.probe()
+        except ValueError as problem:
+            pytest.exit(str(problem), returncode=pytest.ExitCode.USAGE_ERROR)
+        planned = sum(len(session.settings.seeds(c)) for c in self.cells)
+        self.display = Display(self.terminal, planned, len(self.cells))
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self) -> bool | None:
         """`--plan` prints the plan in place of running."""
-        if not self.config.getoption(f"{PREFIX}plan", None) or not self.cells:
+        if not self.planning or not self.cells:
             return None
         from collabtax.plan import plan
 
-        reporter: Any = self.config.pluginmanager.get_plugin("terminalreporter")
-        for line in plan(self.cells, session_of(self.config).settings):
-            reporter.write_line(line)
+        try:
+            lines = plan(self.cells, session_of(self.config))
+        except (ValueError, OSError) as problem:
+            raise pytest.UsageError(str(problem)) from None
+        for line in lines:
+            self.terminal.write_line(line) if self.terminal else print(line)
         return True
 
     @pytest.hookimpl(tryfirst=True)
@@ -155,12 +178,18 @@ class Controller:
         if getattr(report, "when", None) == WHEN and self.display is not None:
             self.display.receive(dict(report.user_properties)[WHEN])
 
-    def pytest_terminal_summary(self, terminalreporter: Any) -> None:
-        option = self.config.option
-        if self.display is None or option.collectonly or self.config.getoption(f"{PREFIX}plan", None):
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        """Gather results and write the report, with a terminal or without."""
+        if self.display is None:
             return
         from collabtax.report import finish
 
-        terminalreporter.section("collaboration tax")
-        for line in finish(session_of(self.config), self.cells, self.display.tally):
-            terminalreporter.write_line(line)
+        self.lines = list(finish(session_of(self.config), self.cells, self.display.tally))
+        if self.lines[-1].startswith("no report:") and session.exitstatus == pytest.ExitCode.OK:
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED  # who publishes the report must not take it for done
+
+    def pytest_terminal_summary(self, terminalreporter: Any) -> None:
+        if self.lines:
+            terminalreporter.section("collaboration tax")
+            for line in self.lines:
+                terminalreporter.write_line(line)

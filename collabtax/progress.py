@@ -24,6 +24,7 @@ class Tally:
     """What has happened: rollouts by outcome, tokens, money, calls."""
 
     outcomes: dict[str, int] = field(default_factory=dict)
+    resumed: int = 0  # rollouts that were finished before
     tokens: int = 0
     cost: float = 0.0
     unpriced: int = 0
@@ -56,10 +57,11 @@ class Tally:
         """One line: cells and rollouts done, failed, rate, tokens, money, time left, and the chief cause of waiting."""
         failed = self.outcomes.get("infrastructure", 0)
         rate = self.done / seconds if seconds > 0 else 0.0
-        left = max(planned_rollouts - self.done, 0) / rate if rate else 0.0
+        done = self.done + self.resumed
+        left = max(planned_rollouts - done, 0) / rate if rate else 0.0
         price = f"${self.cost:.4f}" + ("+?" if self.unpriced else "")
         text = (
-            f"[collabtax] {self.cells}/{planned_cells} cells, {self.done}/{planned_rollouts} rollouts, "
+            f"[collabtax] {self.cells}/{planned_cells} cells, {done}/{planned_rollouts} rollouts, "
             f"{failed} failed, {rate:.1f}/s, {self.tokens / 1000:.0f}k tokens, {price}, {duration(left)} left"
         )
         if self.waiting:
@@ -106,10 +108,10 @@ class Sender:
 class Display:
     """The terminal's side."""
 
-    def __init__(self, terminal: Any) -> None:
+    def __init__(self, terminal: Any, planned_rollouts: int, planned_cells: int) -> None:
         """`terminal`: pytest's terminal reporter, None where there is none."""
         self.terminal, self.tally, self.begun, self.shown = terminal, Tally(), time.monotonic(), time.monotonic()
-        self.planned_rollouts = self.planned_cells = 0
+        self.planned_rollouts, self.planned_cells = planned_rollouts, planned_cells
 
     def receive(self, told: dict[str, Any]) -> None:
         self.tally.add(told)

@@ -26,7 +26,8 @@ class Session:
     def __init__(self, given: Mapping[str, Any], root: Path, number: int | None = None) -> None:
         """`given`: options that were given; `number`: the session's, from the process that opened it."""
         self.settings = settings(given, root)
-        self.store = Store(self.settings.run, number, replay=self.settings.record_mode == "none")
+        self.store = Store(self.settings.run, number)
+        self._broken = ""  # why results can no longer be stored
         self._runner = asyncio.Runner()
         self._waited: Callable[[str, float], None] = lambda cause, seconds: None
         self._chat = Chat(on_wait=lambda cause, seconds: self._waited(cause, seconds))
@@ -48,6 +49,10 @@ class Session:
         digest = self.settings.digest(cell)
         return {seed: cell_key(cell, seed, digest) for seed in self.settings.seeds(cell)}
 
+    def todo(self, cell: Cell) -> list[int]:
+        """Seeds of the cell's rollouts that are not finished."""
+        return [seed for seed, key in self.keys(cell).items() if key not in self._finished]
+
     def run_cell(
         self, cell: Cell, count: Callable[[Rollout], None], waited: Callable[[str, float], None] | None = None
     ) -> list[str]:
@@ -55,9 +60,8 @@ class Session:
         seconds of each pause before a call is tried again.
 
         Returns:
-            One line for each rollout that could not be run.
+            One line for each rollout that could not be run. Once a result could not be stored nothing runs any more.
         """
-        seeds = [seed for seed, key in self.keys(cell).items() if key not in self._finished]
         failures: list[str] = []
         self._waited = waited or self._waited
 
@@ -67,11 +71,14 @@ class Session:
                 failures.append(f"seed {rollout.seed}: {rollout.error}")
             count(rollout)
 
-        try:
-            self._runner.run(run_cell(cell, seeds, self.settings, self._chat, done))
-        finally:
-            self.store.close()
-        return sorted(failures)
+        if not self._broken and not self.settings.plan:
+            try:
+                self._runner.run(run_cell(cell, self.todo(cell), self.settings, self._chat, done))
+            except* OSError as group:
+                self._broken = f"results cannot be stored: {group.exceptions[0]}; make room and run the same again"
+            finally:
+                self.store.close()
+        return [*sorted(failures), *filter(None, [self._broken])]
 
     def close(self) -> None:
         self._runner.run(self._chat.aclose())

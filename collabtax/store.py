@@ -51,10 +51,9 @@ def read_lines(path: Path) -> Iterator[Row]:
 class Store:
     """One process's hand on the results of a run."""
 
-    def __init__(self, folder: Path, session: int | None = None, replay: bool = False) -> None:
-        """`session` numbers the sessions of a run; None takes the next number. In a `replay` the last word counts
-        whatever it is; else a failure of the endpoint never takes the place of a finished rollout."""
-        self.folder, self.parts, self.replay = folder, folder / "parts", replay
+    def __init__(self, folder: Path, session: int | None = None) -> None:
+        """`session` numbers the sessions of a run; None takes the next number."""
+        self.folder, self.parts = folder, folder / "parts"
         numbers = [int(p.name[:6]) for p in self._part_files()]
         self.session = max(numbers, default=0) + 1 if session is None else session
         self._fd: int | None = None
@@ -109,18 +108,33 @@ class Store:
         finally:
             os.close(fd)
 
+    def own(self) -> dict[Key, Row]:
+        """What this session has written so far and `consolidate` has not gathered yet, in a fixed order."""
+        paths = [p for p in self._part_files() if int(p.name[:6]) == self.session]
+        return dict(sorted({key(row): row for path in paths for row in read_lines(path)}.items()))
+
+    def probe(self) -> None:
+        """Raise ValueError, in one line, where results cannot be stored or those that are there cannot be read."""
+        try:
+            self.parts.mkdir(parents=True, exist_ok=True)
+            trial = self.parts / f"trial.{os.getpid()}.tmp"
+            trial.write_bytes(b" " * 4096)
+            trial.unlink()
+            self.rows()
+        except OSError as problem:
+            raise ValueError(
+                f"results cannot be stored in {self.folder}: {problem.strerror}; choose another --run"
+            ) from None
+        except ValueError as problem:
+            raise ValueError(f"{problem}; move the file away, or choose another --run") from None
+
     def _rows(self) -> dict[Key, Row]:
         found: dict[Key, Row] = {}
         for path in (self.folder / "results.jsonl", *self._part_files()):
             if path.exists():
                 for row in read_lines(path):
                     before = found.get(key(row))
-                    if (
-                        self.replay
-                        or before is None
-                        or row["outcome"] != "infrastructure"
-                        or before["outcome"] == "infrastructure"
-                    ):
+                    if before is None or row["outcome"] != "infrastructure" or before["outcome"] == "infrastructure":
                         found[key(row)] = row
         return dict(sorted(found.items()))
 
@@ -140,12 +154,16 @@ class Store:
                     ended.append(path)
             rows = self._rows()
             fresh = self.folder / "results.tmp"
-            with fresh.open("w", encoding="utf-8") as out:
-                for row in rows.values():
-                    out.write(canonical(row) + "\n")
-                out.flush()
-                os.fsync(out.fileno())
-            os.replace(fresh, self.folder / "results.jsonl")
+            try:
+                with fresh.open("w", encoding="utf-8") as out:
+                    for row in rows.values():
+                        out.write(canonical(row) + "\n")
+                    out.flush()
+                    os.fsync(out.fileno())
+                os.replace(fresh, self.folder / "results.jsonl")
+            except OSError:  # the parts still hold everything
+                fresh.unlink(missing_ok=True)
+                raise
             for path in ended:
                 path.unlink()
         return rows

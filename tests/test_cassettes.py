@@ -735,3 +735,12 @@ def test_compact_json_is_the_same_json():
         assert json.loads(compact(value)) == value
     assert compact("é") == '"é"'
     assert compact("\ud83d").isascii()
+
+
+def test_once_takes_a_file_in_which_nothing_was_recorded_for_no_cassette(tmp_path):
+    path = tmp_path / "0.yaml"
+    for begun in (b"", b"version: 1\n", b"version: 1\nmetadata: {}\ninteractions:\n"):
+        path.write_bytes(begun)
+        assert Cassette(path, "once").may_record
+    record(path, ["x", "y"])
+    assert not Cassette(path, "once").may_record

@@ -93,7 +93,7 @@ def made(tmp_path: Path) -> Any:
         for cell in cells:
             session.run_cell(cell, lambda rollout, name=cell.id: tally.count(name, rollout))  # type: ignore[misc]
         if change:
-            store = Store(session.settings.run)
+            store = Store(session.settings.run, session.store.session)
             for row in store.rows().values():
                 change(row)
                 store.add(row)

@@ -25,9 +25,9 @@ def row(seed=0, outcome="scored", model="m", **more):
     }  # fmt: skip
 
 
-def fill(folder, rows, session=None, name=None, replay=False):
+def fill(folder, rows, session=None, name=None):
     """Write rows as one process would; `name` renames its part."""
-    store = Store(folder, session, replay)
+    store = Store(folder, session)
     for one in rows:
         store.add(one)
     store.close()
@@ -66,11 +66,26 @@ def test_a_failure_never_takes_the_place_of_a_result(tmp_path):
     fill(tmp_path, [bad])
     assert load(tmp_path) == [good]
     assert Store(tmp_path).finished() == {key(good)}
-    replayed = Store(tmp_path, replay=True)
-    assert list(replayed.rows().values()) == [bad], "what the code does today is shown"
-    assert list(Store(tmp_path).consolidate().values()) == [good]
-    fill(tmp_path, [bad])
-    assert list(Store(tmp_path, replay=True).consolidate().values()) == [bad]
+    replay = fill(tmp_path, [bad])
+    assert list(replay.own().values()) == [bad], "what the session saw is there to be shown"
+    assert list(replay.consolidate().values()) == [good]
+    assert replay.own() == {}
+
+
+@pytest.mark.parametrize("content", ['{"a": 1}\n', "{}\n", "no JSON\n"])
+def test_a_run_folder_of_something_else_is_refused_in_one_line(tmp_path, content):
+    (tmp_path / "results.jsonl").write_text(content)
+    with pytest.raises(ValueError, match="choose another --run") as told:
+        Store(tmp_path).probe()
+    assert "\n" not in str(told.value)
+
+
+def test_an_unusable_run_folder_is_refused_in_one_line(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(ValueError, match="cannot be stored"):
+        Store(tmp_path / "file").probe()
+    Store(tmp_path / "new").probe()
+    assert list((tmp_path / "new" / "parts").iterdir()) == []
 
 
 @pytest.mark.parametrize("outcome", ["scored", "no_answer", "unreadable"])

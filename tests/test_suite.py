@@ -25,14 +25,14 @@ FAKE_KEY = "sk-proj-0123456789abcdefFAKE"
 
 
 def command(*arguments):
-    return [sys.executable, "-m", "pytest", "benchmarks", "-p", "no:cacheprovider", *map(str, arguments)]
+    return [sys.executable, "-m", "pytest", str(ROOT / "benchmarks"), "-p", "no:cacheprovider", *map(str, arguments)]
 
 
-def suite(*arguments, check=True, **environment):
-    """Run `pytest benchmarks` at the top of the repository; returns the finished process."""
+def suite(*arguments, check=True, cwd=ROOT, **environment):
+    """Run `pytest benchmarks`, at the top of the repository unless told otherwise; returns the finished process."""
     clean = {k: v for k, v in os.environ.items() if not k.startswith(("OPENAI_", "PYTEST_"))}
     done = subprocess.run(
-        command(*arguments), cwd=ROOT, env={**clean, **environment}, capture_output=True, text=True, timeout=600
+        command(*arguments), cwd=cwd, env={**clean, **environment}, capture_output=True, text=True, timeout=600
     )
     if check:
         assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-2000:]
@@ -234,8 +234,8 @@ def test_plan_sends_and_writes_nothing(endpoint, models_file, tmp_path):
     assert not (tmp_path / "r").exists()
     assert not (tmp_path / "c").exists()
     row = next(line for line in done.stdout.splitlines() if line.startswith("sim/http"))
-    name, cells, rollouts, had, calls, tokens, cost = row.split()
-    assert (name, cells, rollouts, had) == ("sim/http", "12", "600", "0")
+    name, cells, rollouts, finished, had, calls, tokens, cost = row.split()
+    assert (name, cells, rollouts, finished, had) == ("sim/http", "12", "600", "0", "0")
     assert int(calls) >= 600
     assert int(tokens) > 100_000
     assert float(cost) > 0
@@ -247,10 +247,13 @@ def test_a_plan_is_near_the_truth_and_knows_what_is_recorded(tmp_path):
     planned = suite("--plan", *given).stdout
     suite(*given)
     spent = sum(r["usage"]["prompt"] + r["usage"]["completion"] for r in load(tmp_path / "r"))
-    tokens = int(next(line for line in planned.splitlines() if line.startswith("sim/medium")).split()[5])
+    tokens = int(next(line for line in planned.splitlines() if line.startswith("sim/medium")).split()[6])
     assert 0.4 * spent < tokens < 2.5 * spent
     after = next(line for line in suite("--plan", *given).stdout.splitlines() if line.startswith("sim/medium"))
-    assert after.split()[3:6] == ["96", "0", "0"]
+    assert after.split()[2:7] == ["96", "96", "0", "0", "0"]
+    shutil.rmtree(tmp_path / "r")
+    again = next(line for line in suite("--plan", *given).stdout.splitlines() if line.startswith("sim/medium"))
+    assert again.split()[2:7] == ["96", "0", "96", "0", "0"]
 
 
 @pytest.mark.parametrize(
@@ -295,3 +298,101 @@ def test_a_stopped_run_counts_what_was_skipped(tmp_path):
     assert planned == "8"
     assert int(skipped) > 0
     assert str(path.name) in done.stdout
+
+
+@pytest.mark.parametrize("spread", [("-n", 2), ("--tx", "2*popen", "--dist", "load"), ("-p", "no:terminal")])
+def test_no_way_of_running_turns_a_plan_into_calls(endpoint, models_file, tmp_path, spread):
+    given = ["--models", models_file, "--model", "sim/http", "--rollouts", 2, "--cassettes", tmp_path / "c"]
+    done = suite("--plan", *spread, *given, "--run", tmp_path / "r")
+    assert "nothing was sent" in done.stdout
+    assert endpoint.answered == []
+    assert not (tmp_path / "r").exists()
+
+
+def test_without_a_terminal_results_and_report_are_written(tmp_path):
+    given = ["--model", "sim/strong", "--rollouts", 1, "-m", "spatial", "--cassettes", tmp_path / "c"]
+    suite(*given, "--run", tmp_path / "r", "-p", "no:terminal")
+    assert (tmp_path / "r" / "results.jsonl").exists()
+    assert (tmp_path / "r" / "report" / "index.html").exists()
+
+
+def test_a_failed_replay_shows_its_failures_and_loses_no_result(tmp_path):
+    given = [
+        "--model",
+        "sim/strong",
+        "--rollouts",
+        3,
+        "--task",
+        "maze",
+        "--mode",
+        "homo",
+        "--cassettes",
+        tmp_path / "c",
+    ]
+    given += ["--run", tmp_path / "r"]
+    suite(*given)
+    paid = load(tmp_path / "r")
+    shutil.rmtree(tmp_path / "c")
+    failed = suite(*given, "--record-mode", "none", check=False)
+    assert failed.returncode == 1
+    assert "infrastructure 3" in failed.stdout
+    assert load(tmp_path / "r") == paid
+    assert "scored 3" in suite(*given).stdout
+    assert not (tmp_path / "c").exists(), "a finished rollout was run again"
+
+
+@pytest.mark.parametrize("workers", ["0", "2"])
+def test_a_run_folder_that_cannot_be_used_is_told_before_any_call(endpoint, models_file, tmp_path, workers):
+    given = [
+        "-n",
+        workers,
+        "--models",
+        models_file,
+        "--model",
+        "sim/http",
+        "--rollouts",
+        2,
+        "--cassettes",
+        tmp_path / "c",
+    ]
+    (tmp_path / "file").write_text("")
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "results.jsonl").write_text('{"a": 1}\n')
+    for folder in ("file", "other"):
+        done = suite(*given, "--run", tmp_path / folder, check=False, OPENAI_API_KEY=FAKE_KEY)
+        assert done.returncode == 4
+        assert "choose another --run" in done.stdout + done.stderr
+        assert "Traceback" not in done.stdout + done.stderr
+    assert endpoint.answered == []
+
+
+@pytest.mark.parametrize("workers", ["0", "2"])
+def test_folders_are_meant_from_where_the_user_stands(tmp_path, workers):
+    (tmp_path / "m.toml").write_text('[models."sim/strong"]\ncontext = 1000\n')
+    given = ["--model", "sim/strong", "--rollouts", 1, "-m", "spatial", "--models", "m.toml", "--cassettes", "cc"]
+    suite("-n", workers, *given, "--run", "rr", "--report", "rep", cwd=tmp_path)
+    assert sorted(p.name for p in tmp_path.glob("[a-z]*")) == ["cc", "m.toml", "rep", "rr"]
+
+
+def test_a_cassette_holds_one_endpoint_a_model(endpoint, models_file, tmp_path):
+    given = ["--model", "sim/http", "--rollouts", 1, "--task", "maze", "--mode", "solo", "--cassettes", tmp_path / "c"]
+    suite("--models", models_file, *given, "--no-critic", "--run", tmp_path / "a", OPENAI_API_KEY=FAKE_KEY)
+    with Server() as other:
+        threading.Thread(target=other.serve_forever, daemon=True).start()
+        models_file.write_text(models_file.read_text().replace(endpoint.url, other.url))
+        done = suite("--models", models_file, *given, "--run", tmp_path / "b", check=False, OPENAI_API_KEY=FAKE_KEY)
+        other.shutdown()
+    assert done.returncode == 1
+    assert f"not {other.url.removeprefix('http://').removesuffix('/v1')}" in done.stdout
+    assert len(endpoint.answered) == 1
+
+
+def test_a_report_that_cannot_be_written_is_no_success(tmp_path):
+    (tmp_path / "rep").mkdir()
+    (tmp_path / "rep" / "index.html").write_text("somebody else's")
+    given = ["--model", "sim/strong", "--rollouts", 1, "-m", "spatial", "--cassettes", tmp_path / "c"]
+    done = suite(*given, "--run", tmp_path / "r", "--report", tmp_path / "rep", check=False)
+    assert done.returncode == 1
+    assert "no report:" in done.stdout
+    assert (tmp_path / "rep" / "index.html").read_text() == "somebody else's"
+    assert (tmp_path / "r" / "results.jsonl").exists()

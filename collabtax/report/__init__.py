@@ -17,7 +17,13 @@ def finish(session: Session, cells: Sequence[Cell], tally: Tally) -> Iterator[st
     from collabtax.report import pages, text
     from collabtax.report.summary import summarise
 
-    rows = session.store.consolidate()
+    own = session.store.own()
+    try:
+        rows = session.store.consolidate()
+    except OSError as problem:  # a full disk must not end in a traceback: the parts hold everything
+        rows = session.store.rows()
+        yield f"results are not gathered in one file: {problem.strerror}; make room and run the same again"
+    rows = rows | own if session.settings.record_mode == "none" else rows  # a replay shows what it saw
     results = ((c, {seed: rows.get(key) for seed, key in session.keys(c).items()}) for c in dict.fromkeys(cells))
     summary = summarise(results)
     yield from text.lines(summary, tally.unplayed)
