@@ -225,7 +225,7 @@ def test_counts_add_up(made: Made) -> None:
         row["cost"] = None
 
     made(mode=["solo", "homo"], rollouts=4)
-    session, lines = made(change=spread, mode=["solo", "homo"], rollouts=4, record_mode="none")
+    session, lines = made(change=spread, mode=["solo", "homo"], rollouts=4, record_mode="none", run="again")
     line = next(line for line in lines if line.startswith("planned"))
     planned, scored, empty, unreadable, infrastructure, skipped = map(int, re.findall(r"\d+", line))
     assert planned == scored + unreadable + infrastructure + skipped == 24
