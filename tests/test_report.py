@@ -94,7 +94,10 @@ def made(tmp_path: Path) -> Any:
             session.run_cell(cell, lambda rollout, name=cell.id: tally.count(name, rollout))  # type: ignore[misc]
         if change:
             store = Store(session.settings.run, session.store.session)
-            for row in store.rows().values():
+            rows = store.rows().values()
+            for part in store.parts.iterdir():
+                part.unlink()
+            for row in rows:
                 change(row)
                 store.add(row)
             store.close()
