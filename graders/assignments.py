@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from graders.grade import Grade, quoted
+from graders.grade import Grade, quoted, share
 from tasks.answers import SlotKey
 
 
@@ -12,17 +12,11 @@ def grade(key: SlotKey, answer: Any) -> Grade:
     """Grade a mapping from event to a time `HH:MM` in UTC; any feasible time is right, unknown events earn nothing."""
     if not isinstance(answer, dict):
         return Grade(0.0, False, "the answer does not map events to times")
-    right: list[str] = []
-    wrong: dict[str, str] = {}
+    judged: dict[str, str | None] = {}
     for event, feasible in key.feasible.items():
         given = answer.get(event)
         if isinstance(given, str) and given in feasible:
-            right.append(event)
+            judged[event] = None
         else:
-            wrong[event] = "is not placed" if given is None else f"cannot be at {quoted(given)}"
-    value = len(right) / len(key.feasible)
-    where = {"right": right, "wrong": list(wrong)}
-    if not wrong:
-        return Grade(1.0, True, f"all {len(right)} events feasible", where)
-    first = next(iter(wrong))
-    return Grade(value, False, f"{len(right)} of {len(key.feasible)} events feasible; {first} {wrong[first]}", where)
+            judged[event] = "is not placed" if given is None else f"cannot be at {quoted(given)}"
+    return share(judged, "events feasible")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,3 +24,16 @@ class Grade:
     success: bool
     reason: str
     where: Any = None
+
+
+def share(judged: Mapping[str, str | None], praise: str) -> Grade:
+    """The share of items that are right. `judged` says of each item what is wrong with it, None if nothing is; `praise`
+    names what right ones are, such as "queries right"."""
+    wrong = {name: fault for name, fault in judged.items() if fault is not None}
+    right = [name for name in judged if name not in wrong]
+    where = {"right": right, "wrong": list(wrong)}
+    if not wrong:
+        return Grade(1.0, True, f"all {len(right)} {praise}", where)
+    first, fault = next(iter(wrong.items()))
+    reason = f"{len(right)} of {len(judged)} {praise}; {first} {fault}"
+    return Grade(len(right) / len(judged), False, reason, where)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from graders.grade import Grade, quoted
+from graders.grade import Grade, quoted, share
 from tasks.answers import QueryKey
 
 
@@ -12,17 +12,11 @@ def grade(key: QueryKey, answer: Any) -> Grade:
     """Grade a mapping from query name to `[subject, relation, object]`; unknown names earn nothing."""
     if not isinstance(answer, dict):
         return Grade(0.0, False, "the answer does not map queries to triples")
-    right: list[str] = []
-    wrong: dict[str, str] = {}
+    judged: dict[str, str | None] = {}
     for name, truth in key.truth.items():
         given = answer.get(name)
         if isinstance(given, list | tuple) and all(isinstance(word, str) for word in given) and tuple(given) == truth:
-            right.append(name)
+            judged[name] = None
         else:
-            wrong[name] = " ".join(truth) if given is None else f"{' '.join(truth)}, not {quoted(given)}"
-    value = len(right) / len(key.truth)
-    where = {"right": right, "wrong": list(wrong)}
-    if not wrong:
-        return Grade(1.0, True, f"all {len(right)} queries right", where)
-    first = next(iter(wrong))
-    return Grade(value, False, f"{len(right)} of {len(key.truth)} queries right; {first} is {wrong[first]}", where)
+            judged[name] = f"is {' '.join(truth)}" + ("" if given is None else f", not {quoted(given)}")
+    return share(judged, "queries right")
