@@ -15,6 +15,7 @@ import difflib
 import fcntl
 import hashlib
 import json
+import math
 import os
 import re
 import zipfile
@@ -33,7 +34,10 @@ OURS = re.compile(rb"version: 1\n(?:metadata: (\{.*\})\n)?interactions:\n(?=- \{
 BEGUN = re.compile(rb"version: 1\n(?:m.*\n?)?(?:i[a-z]*:?)?")
 SURROGATE = re.compile("[\ud800-\udfff]")
 NOT_YAML = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")  # legal raw in JSON, not in YAML
-SECRET = re.compile(r"\b(?:sk|org|proj|user|req|key)[-_][A-Za-z0-9_-]{6,}|\bBearer [^\s\"']+")
+SECRET = re.compile(
+    r"\b(?:sk|org|proj|user|req|key)[-_][A-Za-z0-9_-]{6,}|\b(?:(?:gsk|hf|xai|nvapi|pplx|ghp)[-_]|AIza)[A-Za-z0-9_-]{16,}"
+    r"|\bBearer [^\s\"']+|\b(?:bearer|Basic) [^\s\"']{12,}"
+)
 REPLY_FIELDS = ("object", "model", "choices", "usage")  # of a reply; ids, fingerprints and the like are left out
 
 Message = dict[str, Any]
@@ -148,7 +152,9 @@ def _check(entry: Any) -> None:
         request, response = entry["request"], entry["response"]
         texts = [request["headers"][DIGEST][0], request["body"], response["body"]["string"]]
         texts += [v for values in response["headers"].values() for v in values]
-        if all(isinstance(x, str) for x in texts) and isinstance(response["status"]["code"], int):
+        seconds = response.get("seconds", 0.0)
+        timed = isinstance(seconds, int | float) and 0 <= seconds < math.inf
+        if timed and all(isinstance(x, str) for x in texts) and isinstance(response["status"]["code"], int):
             return
     except (KeyError, TypeError, IndexError, AttributeError):
         pass
@@ -197,6 +203,8 @@ class Cassette:
         if data is not None:
             try:
                 self.metadata, self._interactions = read_interactions(data)
+                if not (isinstance(self.metadata, dict) and isinstance(self.metadata.get("models", {}), dict)):
+                    raise ValueError("its header has no table of models; record anew with --record-mode=all")
             except (ValueError, RecursionError) as problem:
                 raise ValueError(f"cassette {self.shown}: {problem}") from None
             for entry in self._interactions:

@@ -7,6 +7,7 @@ import contextlib
 import json
 import math
 import random
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
@@ -25,7 +26,10 @@ TIMEOUT, CONNECT = 120.0, 60.0  # seconds a call and to connect (paper, appendix
 NETWORK_RETRIES, FILTER_RETRIES = 5, 6  # paper, appendix J
 LONGEST_WAIT = 60.0  # seconds between two tries
 LETTERS = 4  # characters a token, roughly: what is far beyond a model's context is not sent
-FATAL = ("insufficient_quota", "invalid_api_key", "model_not_found", "billing_hard_limit_reached")
+BROKE = ("insufficient_quota", "exceeded_current_quota_error", "billing_hard_limit_reached", "billing_not_active")
+FATAL = (*BROKE, "invalid_api_key", "model_not_found")
+TOO_LONG = ("context_length_exceeded", "maximum context length", "exceed_context_size")
+LIMITS = ("max_completion_tokens", "max_tokens")  # a model knows the one or the other
 
 
 @dataclass(frozen=True)
@@ -116,7 +120,8 @@ class Chat:
                 if problem.kind == "shape":
                     cause += f": {masked(reply.text, key)[:80]!r}"
                 elif problem.kind == "length":  # the next try would cost as much and end the same way
-                    raise EndpointError(f"{cause}; raise max_tokens under `parameters` in a models file") from None
+                    limit = next((k for k in LIMITS if k in asked.settings), " or ".join(reversed(LIMITS)))
+                    raise EndpointError(f"{cause}; raise {limit} under `parameters` in a models file") from None
                 elif problem.kind == "filter":
                     allowed, wait = FILTER_RETRIES, 2.0
             except openai.APIStatusError as problem:
@@ -174,12 +179,21 @@ def masked(text: str, key: str) -> str:
 
 def explain(problem: openai.APIStatusError, model: Model, key: str) -> str:
     """One line about a refused request, with the remedy where there is one, and no secret."""
-    said = " ".join(masked(problem.response.text, key).split())[:200]
+    text, code = problem.response.text, problem.status_code
+    said = " ".join(masked(text, key).split())[:200]
     remedy = {
         401: f"; check the key in {model.key_env}",
+        403: f"; check what the key in {model.key_env} may use",
         404: "; check the model's name and its base_url",
-        400: "; parameters a model refuses are listed under `refuses` in a models file",
-    }.get(problem.status_code, "")
-    if "insufficient_quota" in said:
+    }.get(code, "")
+    if code == 402 or any(word in text for word in BROKE):
         remedy = "; the account has no quota left: add credit or use another key"
+    elif code in (400, 413, 422) and any(word in text for word in TOO_LONG):
+        remedy = "; the dialogue is longer than the model takes: lower --turn-cap, or use a model with more context"
+    elif code in (400, 422) and any(word in text and word in model.parameters for word in LIMITS):
+        remedy = f"; under `parameters` in a models file, correct the limit or name it {' or '.join(LIMITS)}"
+    elif code in (400, 422):
+        remedy = "; parameters a model refuses are listed under `refuses` in a models file"
+        if named := [k for k in model.settings(1.0) if k != "model" and re.search(rf"\b{re.escape(k)}\b", text)]:
+            remedy += f": [models.{json.dumps(model.name)}] refuses = {json.dumps(named)}"
     return f"{model.host} answered {problem.status_code}: {said}{remedy}"

@@ -19,6 +19,7 @@ from urllib.parse import urlsplit
 
 SIMULATED = "sim/"  # models of this suite, served in process unless their entry has a base_url
 DEFAULT_URL = "https://api.openai.com/v1"
+SNAPSHOT = re.compile(r"-20\d\d-\d\d-\d\d$")
 
 
 @dataclass(frozen=True)
@@ -74,8 +75,8 @@ class Model:
             return 0.0
         if self.input is None or self.output is None or "prompt" not in usage:  # unpriced, or not counted
             return None
-        cached = usage.get("cached", 0)
-        full = usage.get("prompt", 0) - cached
+        cached = min(usage.get("cached", 0), usage["prompt"])  # some count what they cached apart
+        full = usage["prompt"] - cached
         dear = full * self.input + cached * (self.input if self.cached is None else self.cached)
         return (dear + usage.get("completion", 0) * self.output) / 1e6
 
@@ -142,6 +143,8 @@ def read_models(path: Path) -> dict[str, dict[str, Any]]:
 
 
 def load_model(name: str, entries: dict[str, dict[str, Any]]) -> Model:
-    """The model called `name`, with what `entries` (a models file) or the shipped table say of it."""
-    entry = entries.get(name) or read_models(Path(__file__).with_name("models.toml")).get(name, {})
+    """The model called `name`, with what `entries` (a models file) or the shipped table say of it; a dated snapshot is
+    as the shipped table says of the model without the date."""
+    shipped = read_models(Path(__file__).with_name("models.toml"))
+    entry = entries.get(name) or shipped.get(name) or shipped.get(SNAPSHOT.sub("", name), {})
     return Model(**{"name": name, "id": name, **entry, "refuses": tuple(entry.get("refuses", ()))})

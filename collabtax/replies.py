@@ -5,6 +5,10 @@ from __future__ import annotations
 import json
 from typing import Any, Literal
 
+LENGTH = {"length", "max_tokens", "max_output_tokens"}  # finish reasons, as providers spell them
+FILTER = {"content_filter", "sensitive", "safety", "recitation", "prohibited_content", "blocklist", "spii"}
+BROKEN = {"error", "abort", "aborted", "cancelled", "network_error", "insufficient_system_resource"}
+
 
 class EndpointError(Exception):
     """A call that the endpoint or the way to it failed, after all retries. Says nothing about the model."""
@@ -12,9 +16,10 @@ class EndpointError(Exception):
 
 class ReplyError(EndpointError):
     """A reply that says nothing. `kind`: no text since the tokens ran out ("length"), withheld by a filter ("filter"),
-    no text for another reason ("empty"), or not a chat completion at all ("shape")."""
+    no text for another reason ("empty"), broken off by the provider, whatever it holds ("broken"), or not a chat
+    completion at all ("shape")."""
 
-    def __init__(self, kind: Literal["length", "filter", "empty", "shape"], message: str) -> None:
+    def __init__(self, kind: Literal["length", "filter", "empty", "broken", "shape"], message: str) -> None:
         super().__init__(message)
         self.kind = kind
 
@@ -29,19 +34,36 @@ def read_reply(text: str) -> tuple[str, str, dict[str, int]]:
     if not isinstance(choices, list) or not choices or not isinstance(choices[0], dict):
         raise ReplyError("shape", "the reply holds no choice")
     message, finish = _table(choices[0].get("message")), str(choices[0].get("finish_reason") or "stop")
-    content, refusal = message.get("content"), message.get("refusal")
-    if finish == "content_filter":
-        raise ReplyError("filter", "content_filter: the provider's filter withheld the reply")
-    if not (isinstance(content, str) and content.strip()):
-        if not (isinstance(refusal, str) and refusal.strip()):
-            kind: Literal["length", "empty"] = "length" if finish == "length" else "empty"
+    content, refusal = _words(message.get("content"), "text"), message.get("refusal")
+    if finish.lower() in FILTER:
+        raise ReplyError("filter", f"{finish}: the provider's filter withheld the reply")
+    if finish.lower() in BROKEN or _table(choices[0].get("error")):
+        said = " ".join(str(_table(choices[0].get("error")).get("message") or "").split())[:200]
+        raise ReplyError("broken", f"the provider broke off the reply (finish_reason {finish}){said and f': {said}'}")
+    if not _says(content):
+        content = refusal if isinstance(refusal, str) else _words(message.get("content"), "refusal")
+        if not _says(content):
+            kind: Literal["length", "empty"] = "length" if finish.lower() in LENGTH else "empty"
             raise ReplyError(kind, f"the reply is empty (finish_reason {finish})")
-        content, finish = refusal, "refusal"
+        finish = "refusal"
     told = _table(reply.get("usage"))
     usage = {"prompt": told.get("prompt_tokens"), "completion": told.get("completion_tokens")}
     usage["cached"] = _table(told.get("prompt_tokens_details")).get("cached_tokens")
     usage["reasoning"] = _table(told.get("completion_tokens_details")).get("reasoning_tokens")
-    return content, finish, {k: v for k, v in usage.items() if isinstance(v, int) and v > 0}
+    return content, finish, {k: v for k, v in usage.items() if type(v) is int and v > 0}
+
+
+def _words(content: Any, kind: str) -> str:
+    """A message's content; of one that comes in parts, those of `kind`, so that thoughts are left out."""
+    if isinstance(content, list):
+        parts = [part.get(kind) for part in map(_table, content) if part.get("type") == kind]
+        return "".join(part for part in parts if isinstance(part, str))
+    return content if isinstance(content, str) and kind == "text" else ""
+
+
+def _says(text: str) -> bool:
+    """Whether anything in `text` can be seen."""
+    return any(c.isprintable() and not c.isspace() for c in text)
 
 
 def _table(value: Any) -> dict[str, Any]:

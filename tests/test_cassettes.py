@@ -3,8 +3,10 @@
 import asyncio
 import datetime
 import json
+import math
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -744,3 +746,25 @@ def test_once_takes_a_file_in_which_nothing_was_recorded_for_no_cassette(tmp_pat
         assert Cassette(path, "once").may_record
     record(path, ["x", "y"])
     assert not Cassette(path, "once").may_record
+
+
+@pytest.mark.parametrize("models", [None, [1], "m"])
+def test_a_header_without_a_table_of_models_is_refused(tmp_path, models):
+    path = tmp_path / "c" / "0.yaml"
+    record(path, ("a", "b"), about={"models": {"m": "h"}})
+    whole = path.read_bytes()
+    path.write_bytes(whole.replace(b'{"m": "h"}', json.dumps(models).encode()))
+    assert path.read_bytes() != whole
+    with pytest.raises(ValueError, match=r"c/0\.yaml: its header has no table of models.*--record-mode=all"):
+        Cassette(path, "new_episodes", {"models": {"m": "h"}})
+
+
+@pytest.mark.parametrize("seconds", ["x", None, -1, math.nan, math.inf, [1]])
+def test_a_time_that_is_none_is_refused(tmp_path, seconds):
+    path = tmp_path / "c" / "0.yaml"
+    record(path, ("a", "b"))
+    whole = path.read_bytes()
+    path.write_bytes(re.sub(rb'"seconds":[0-9.]+', b'"seconds":' + json.dumps(seconds).encode(), whole))
+    assert path.read_bytes() != whole
+    with pytest.raises(ValueError, match="a line is no recorded call"):
+        Cassette(path, "none")

@@ -14,10 +14,11 @@ import pytest
 
 from collabtax import chat as chat_module
 from collabtax.cassettes import Cassette, CassetteMiss, Conversation
-from collabtax.chat import Chat, EndpointError, wanted_pause, wire
+from collabtax.chat import Chat, EndpointError, masked, wanted_pause, wire
 from collabtax.models import Model
 from collabtax.replies import ReplyError, read_reply
 
+LIMITS = ("max_tokens", "max_completion_tokens")
 KEY = "sk-test-0123456789abcdef"
 
 
@@ -142,6 +143,18 @@ AGAIN = {
     "filter 200": (reply("", "content_filter"), 6, "content_filter"),
     "filter with text": (reply("half an ans", "content_filter"), 6, "content_filter"),
     "filter Azure": ((400, FILTERED, {}), 6, "content_filter"),
+    "broken off": (reply("Row 0: . #", "error"), 5, "broke off"),
+    "no capacity": (reply("Row 0: . #", "insufficient_system_resource"), 5, "broke off"),
+    "aborted": (reply("Row 0: . #", "abort"), 5, "broke off"),
+    "error beside": (
+        {"choices": [{"message": {"content": "Row"}, "error": {"code": 502, "message": "upstream\nleft"}}]},
+        5,
+        "finish_reason stop): upstream left",
+    ),
+    "filter, other words": (reply("Row 0", "sensitive"), 6, "sensitive"),
+    "filter, upper case": (reply(None, "SAFETY"), 6, "SAFETY"),
+    "unseen": (reply("\u200b\n\ufeff"), 5, "empty"),
+    "only thoughts": (reply([{"type": "thinking", "thinking": [{"type": "text", "text": "hm"}]}]), 5, "empty"),
     "odd shapes": ({"choices": [{"message": "text", "finish_reason": 3}], "usage": []}, 5, "empty"),
 }
 ONCE = {
@@ -154,6 +167,14 @@ ONCE = {
     "400": ((400, error("unsupported_parameter", "temperature does not go"), {}), "`refuses` in a models file"),
     "reasoning ate all": (reply(None, "length"), "empty (finish_reason length); raise max_tokens"),
     "only reasoning": (reply("", "length", reasoning_content="Row 0 is"), "finish_reason length"),
+    "all eaten, upper case": (reply("", "MAX_TOKENS"), "raise max_tokens or max_completion_tokens"),
+    "422": ((422, error("invalid", "extra fields: 'temperature'"), {}), '[models."m"] refuses = ["temperature"]'),
+    "too long": ((400, error("context_length_exceeded"), {}), "lower --turn-cap"),
+    "too long, other words": ((422, error("x", "the maximum context length is 8192"), {}), "lower --turn-cap"),
+    "403, remedy": ((403, error("forbidden"), {}), "what the key in OPENAI_API_KEY may use"),
+    "402": ((402, error("invalid_request_error", "Insufficient Balance"), {}), "no quota left"),
+    "not paid": ((429, error("billing_not_active"), {}), "no quota left"),
+    "quota of another": ((429, error("exceeded_current_quota_error"), {}), "no quota left"),
     "quota": ((429, error("insufficient_quota"), {}), "no quota left"),
 }
 
@@ -180,6 +201,25 @@ def test_an_answer_after_a_fault_counts(ask, item):
     assert ask("http://127.0.0.1:9/v1", mode="none").text == "at last"
     assert ask.cassette.unplayed == 0
     assert len(ask.slept) == 2, "a replay waits for nothing"
+
+
+@pytest.mark.parametrize(("mine", "other"), [LIMITS, LIMITS[::-1]])
+def test_a_limit_is_corrected_and_not_left_out(ask, mine, other):
+    no = error("unsupported_parameter", f"'{mine}' is not supported with this model. Use '{other}' instead.")
+    for item, says in (((400, no, {}), "correct the limit or name it"), (reply(None, "length"), f"raise {mine} under")):
+        with Endpoint(item) as endpoint, pytest.raises(EndpointError) as told:
+            ask(endpoint, parameters={mine: 9})
+        assert says in str(told.value)
+        assert "refuses" not in str(told.value)
+
+
+def test_the_parameter_that_is_refused_is_named_even_late_in_a_long_text(ask):
+    with (
+        Endpoint((400, error("x", f"{'-' * 300} seed is unknown"), {})) as endpoint,
+        pytest.raises(EndpointError) as told,
+    ):
+        ask(endpoint, parameters={"seed": 1, "top_p": 0.5})
+    assert 'refuses = ["seed"]' in str(told.value)
 
 
 @pytest.mark.parametrize(("item", "says"), ONCE.values(), ids=ONCE)
@@ -254,6 +294,14 @@ def test_no_error_names_the_key(ask, monkeypatch, key):
             assert key[:12] not in text
             assert "AbCdEf12345" not in text
     assert told.value.__cause__ is None
+
+
+@pytest.mark.parametrize(
+    "secret", ["gsk_0123456789abcdefXY", "AIzaSy0123456789abcdef-x", "hf_0123456789abcdefXY", "xai-0123456789abcdefXY",
+               "bearer 0123456789abcdef", "Basic bmFtZTpwYXNzdzByZA=="]
+)  # fmt: skip
+def test_keys_of_others_are_masked_and_words_are_not(secret):
+    assert masked(f"key {secret} of a bearer token", "") == "key *** of a bearer token"
 
 
 @pytest.mark.parametrize("key", ["sk-with blank-0123456", "sk-né-0123456789", "sk-line\nbreak-01234"])
@@ -344,10 +392,13 @@ def test_usage_latency_and_price(ask):
     assert ask(endpoint.url, mode="none").cost is None
     assert Model("sim/weak", "sim/weak").price(said.usage) == 0.0
     assert Model("m", "m", input=1.0).price(said.usage) is None
+    apart = {"prompt": 10, "cached": 400, "completion": 1}  # cached tokens that the prompt's do not contain
+    assert Model("m", "m", input=1.0, cached=0.1, output=2.0).price(apart) == pytest.approx((10 * 0.1 + 2.0) / 1e6)
 
 
 @pytest.mark.parametrize(
-    "usage", [None, [], "9", {"prompt_tokens": "9", "prompt_tokens_details": 4}, {"prompt_tokens": -1}]
+    "usage",
+    [None, [], "9", {"prompt_tokens": "9", "prompt_tokens_details": 4}, {"prompt_tokens": -1}, {"prompt_tokens": True}],
 )
 def test_odd_usage_is_no_usage(ask, usage):
     with Endpoint(reply("ok") | {"usage": usage}) as endpoint:
@@ -362,6 +413,9 @@ def test_odd_usage_is_no_usage(ask, usage):
         ({"content": "Row 0", "refusal": "no"}, "stop", ("Row 0", "stop")),
         ({"content": "Row 0"}, "length", ("Row 0", "length")),
         ({"content": "Row 0"}, None, ("Row 0", "stop")),
+        ({"content": [{"type": "text", "text": "Row "}, {"type": "text", "text": "0"}]}, "stop", ("Row 0", "stop")),
+        ({"content": [{"type": "thinking", "text": "hm"}, {"type": "text", "text": "0"}, 7]}, "stop", ("0", "stop")),
+        ({"content": [{"type": "refusal", "refusal": "no"}]}, "stop", ("no", "refusal")),
         ({"content": "Row 0", "tool_calls": None, "reasoning_content": "hm"}, "stop", ("Row 0", "stop")),
     ],
 )
@@ -383,6 +437,8 @@ def test_what_counts_as_said(ask, message, finish, said):
         (reply("Row 0", "content_filter"), "filter"),
         (reply(None, "stop", refusal=" "), "empty"),
         (reply("", "length of stay"), "empty"),
+        (reply("Row 0", "Error"), "broken"),
+        (reply([{"type": "text", "text": None}, {"type": "text"}]), "empty"),
         ({"choices": [{"message": "Row 0"}]}, "empty"),
         ({"choices": ["Row 0"]}, "shape"),
         ({"choices": {}}, "shape"),

@@ -247,6 +247,87 @@ def test_slots(text: str, answer: Any, warning: str) -> None:
     assert (found.answer, found.warning) == (answer, warning), found
 
 
+# ---- neighbours of the reported kinds of failure -------------------------------------------------------------------
+
+
+NEAR_PATHS: list[tuple[str, Any]] = [
+    # LaTeX around cells
+    (r"\boxed{\color{red}{(0,0)} \to \color{red}{(0,1)} \to \color{red}{(1,1)}}", L),
+    (r"\boxed{\textsf{(0,0)} \xrightarrow{R} \textsf{(0,1)} \xrightarrow{D} \textsf{(1,1)}}", L),
+    (r"$(0,0) \leadsto (0,1) \leadsto (1,1)$", L),
+    (r"$\langle 0,0\rangle \to \langle 0,1\rangle \to \langle 1,1\rangle$", L),
+    (r"\boxed{\mathbf{(0,0)} \Rightarrow \mathbf{(0,1)} \Rightarrow \mathbf{(1,1)}}", L),
+    (r"\begin{equation}(0,0)\to(0,1)\to(1,1)\end{equation}", L),
+    # thoughts and programs
+    ("[THINK](5,5), (5,6)[/THINK](0,0), (0,1), (1,1)", L),
+    ("<scratchpad>(5,5), (5,6)</scratchpad>(0,0), (0,1), (1,1)", L),
+    ('printf("Answer: (%d,%d)\\n", 5, 6);', None),
+    ('System.out.println("Answer: (5,5), (5,6)");', None),
+    ('"Answer: {}".format([(5,5),(5,6)])', None),
+    # the last answer, whatever announces it
+    ("Answer: (5,5), (5,6). Oops. The correct path: (0,0), (0,1), (1,1)", L),
+    ("Answer: (5,5), (5,6).\nHmm, that path is blocked. The answer should be (0,0), (0,1), (1,1)", L),
+    ("Final path: (0,0), (1,0), (1,1)\n\nOops, I meant (0,0), (0,1), (1,1).", L),
+    # tags in prose
+    ("Instead of <answer>(5,5), (5,6)</answer> it must be <answer>(0,0), (0,1), (1,1)</answer>", L),
+    ("<answer>(0,0), (0,1), (1,1)</answer> is right, <answer>(5,5), (5,6)</answer> is wrong.", L),
+    ("<answer>(5,5), (5,6)</answer> was a mistake; <answer>(0,0), (0,1), (1,1)</answer> is right.", L),
+    # hypotheses and examples
+    ("Answer: (0,0), (0,1), (1,1)\n---\nTell me if you want something else, e.g. (5,5), (5,6)!", L),
+    ("As a fallback, path: (0,0), (0,1)", None),
+    ("Secret note (if required): Path: (0,0), (0,1)", None),
+    # that there is no path is no path between the cells named
+    ("There is no valid path from (0,0) to (1,1).", None),
+    ("No path from (0,0) to (5,5) exists. ACTI!", None),
+    ("Answer: There is no path between (0,0) and (1,1).", None),
+    ("Final answer: no route exists from (0,0) to (0,1)", None),
+    ("It is impossible to get from (0,0) to (1,1).", None),
+    ("There is no shorter path than (0,0), (0,1), (1,1). ACTI!", L),
+    ("The path (0,0), (0,1), (1,1) is fine, there is no path from (1,0).", L),
+    ("Final path: (0,0), (0,1), (1,1) (no path exists via (1,0))", L),
+    ("[Think] the path: (0,0), (0,1), (1,1)", L),
+    ("step1: (0,0)\nstep2: (0,1)\nstep3: (1,1)", L),
+]
+
+
+@pytest.mark.parametrize(("text", "answer"), NEAR_PATHS)
+def test_neighbours_of_reported_paths(text: str, answer: Any) -> None:
+    assert told(PATH, text).answer == answer
+
+
+@pytest.mark.parametrize(
+    "said",
+    ["foster parent", "adoptive parent", "second cousin", "cousin once removed", "cousin, twice removed",
+     "grand parent", "parent or grandparent", "parent/grandparent", "a parent or a cousin"],
+)  # fmt: skip
+def test_a_relation_that_is_only_part_of_what_is_said_is_not_read(said: str) -> None:
+    assert told(KIN, f"q1: {said}\nq2: sibling").answer == {"q2": K["q2"]}
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["q1: parent. Wait, actually grandparent.\nq2: sibling", "q1: cousin. Sorry, grandparent\nq2: sibling",
+     '[{"id": "q1", "relation": "grandparent"}, {"id": "q2", "relation": "sibling"}]',
+     "- name: q1\n  relation: grandparent\n- name: q2\n  relation: sibling",
+     "q1: grandmother or grandparent\nq2: sibling", "q1: parent or grandparent, so grandparent\nq2: sibling"],
+)  # fmt: skip
+def test_neighbours_of_reported_queries(text: str) -> None:
+    assert told(KIN, text).answer == K
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["standup: between 14:00 and 15:00\ndesign_review: 9:30", "standup: Monday 14:00\ndesign_review: Tuesday 09:30",
+     "standup: {start: 14:00, end: 15:00}\ndesign_review: {start: 09:30, end: 10:30}",
+     "standup: 13:00. Wait, 14:00\ndesign_review: 9:30", "standup: 13:00, oops, 14:00\ndesign_review: 9:30",
+     "standup: instead of 13:00 use 14:00; design_review: 9:30", "standup: T14:00\ndesign_review: T09:30",
+     "At 14:00 the standup, at 9:30 the design review.", r"standup: \boxed{14{:}00}, design_review: \boxed{09{:}30}",
+     "The standup meeting takes place at 14:00 and the design review meeting at 9:30."],
+)  # fmt: skip
+def test_neighbours_of_reported_slots(text: str) -> None:
+    assert told(SLOTS, text).answer == T
+
+
 # ---- transcripts ----------------------------------------------------------------------------------------------------
 
 M = [[0, 0], [1, 0], [1, 1]]

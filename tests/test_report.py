@@ -206,6 +206,16 @@ def test_visible_keeps_what_is_harmless(text_: str) -> None:
     assert pages.visible(text_) == text_.replace("\r", "")
 
 
+@pytest.mark.parametrize("letter", "\u034f\u115f\u1160\u17b4\u180b\u3164\uffa0")
+def test_letters_that_nobody_sees_are_spelled_out(letter: str) -> None:
+    assert pages.visible(f"A{letter}B") == f"A⟨U+{ord(letter):04X}⟩B"
+
+
+def test_parameters_that_a_model_is_asked_without_are_said(made: Made) -> None:
+    session, _ = made(model=["gpt-5", "gpt-4o-mini"], record_mode="none", task=["maze"], rollouts=1)
+    assert check(session)["index.html"].words.count("recorded, asked without temperature") == 1
+
+
 def test_markup_in_names_is_escaped_once() -> None:
     template = pages.environment().from_string("<pre>{{ x }}</pre>")
     assert template.render(x=MAP) == "<pre>&gt; . &lt; ^ v &amp; #</pre>"

@@ -148,6 +148,54 @@ def test_replies_without_a_clean_answer(reply: str, answer: object, warning: str
     assert (found.answer, found.warning) == (answer, warning)
 
 
+TWO = SlotForm(("a", "b"))
+
+
+@pytest.mark.parametrize(
+    "reply",
+    ["answer:\n  a: 10:30\n  A: 11:00\n  b: 9:30", "answer:\n- a: 10:30\n- a: 11:00\n- b: 9:30",
+     "answer: {a: 10:30, b: 9:30, a: 11:00}", "answer:\n  a: 10:30\n  'a': 11:00\n  b: 9:30",
+     "answer:\n  a: 10:30\n  b: 9:30\nanswer:\n  a: 11:00", 'answer: {"a": "10:30", "b": "9:30", "a": "11:00"}'],
+)  # fmt: skip
+def test_an_item_given_twice_is_refused_in_every_notation(reply: str) -> None:
+    found = interpret(TWO, reply)
+    assert (found.answer, found.warning) == (None, "possible")
+    assert "duplicate key" in found.evidence
+
+
+@pytest.mark.parametrize(
+    ("text", "data"),
+    [
+        ("a: {b: [x, {c: #}]}", {"a": {"b": ["x", {"c": "#"}]}}),
+        ("{b: {c: [@, *]}}", {"b": {"c": ["@", "*"]}}),
+        ("a: - b", {"a": "- b"}),
+        ("a: : b", {"a": ": b"}),
+        ("a: [[0,0], [0,1]] # ours", {"a": [["0", "0"], ["0", "1"]]}),
+        ("- [0, 0] # start\n- [0, 1]", [["0", "0"], ["0", "1"]]),
+        ("a: {b: c}  # so", {"a": {"b": "c"}}),
+        ("a: [., #, @]", {"a": [".", "#", "@"]}),
+    ],
+)
+def test_neighbours_of_reported_yaml(text: str, data: object) -> None:
+    assert yaml.load(text) == data
+
+
+@pytest.mark.parametrize(
+    ("reply", "answer", "warning"),
+    [
+        ("answer: null # (0,0), (0,1) was refused", None, "none"),
+        ("answer: none  # they had (0,0), (0,1)", None, "none"),
+        ("answer: {path: [[0,0], [0,1]]}", [[0, 0], [0, 1]], "clean"),
+        ("answer: [[0,0],[0,1]] # ours", [[0, 0], [0, 1]], "clean"),
+        ("answer:\n  - [0, 0] # start\n  - [0, 1] # goal", [[0, 0], [0, 1]], "clean"),
+        ("answer:\n  step1: (0,0)\n  step2: (0,1)", [[0, 0], [0, 1]], "clean"),
+    ],
+)
+def test_neighbours_of_reported_replies(reply: str, answer: object, warning: str) -> None:
+    found = interpret(PathForm(), reply)
+    assert (found.answer, found.warning) == (answer, warning)
+
+
 def texts_only(data: object) -> bool:
     if isinstance(data, list):
         return all(map(texts_only, data))

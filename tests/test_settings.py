@@ -124,6 +124,11 @@ def test_models_and_what_the_table_says_of_them(tmp_path):
     assert mine.settings(0.7) == {"model": "gpt-5", "temperature": 0.7, "max_tokens": 5}
     assert shipped.settings(0.7) == {"model": "gpt-5"}
     assert unknown == Model("new/model", "new/model")
+    for name in ("gpt-5-mini", "o1", "o3", "o3-mini", "o4-mini", "gpt-5-2025-08-07", "o3-mini-2025-01-31"):
+        assert load_model(name, entries).settings(0.7) == {"model": name}, name
+    assert load_model("gpt-5-2025-08-07", {}).price({"prompt": 10}) == shipped.price({"prompt": 10})
+    for name in ("gpt-5-chat-latest", "gpt-5-2025", "2025-08-07", "-2025-08-07"):
+        assert load_model(name, {}) == Model(name, name)
     assert mine.price({"prompt": 10}) == 9e-5
     for name in read_models(Path(read_models.__code__.co_filename).with_name("models.toml")):
         load_model(name, {})

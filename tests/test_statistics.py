@@ -647,3 +647,35 @@ class TestShapley:
             shapley({frozenset("b"): 0.5, frozenset("ab"): 1.0})
         with pytest.raises(ValueError, match="empty"):
             shapley({frozenset(): 0.5, frozenset("a"): 1.0})
+
+
+@pytest.mark.parametrize("level", [0, 1, 95, -0.5, math.nan, math.inf])
+@pytest.mark.parametrize("values", [[], [1.0], [1.0, 1.0], [0.0, 1.0]])
+def test_a_level_is_checked_whatever_the_data(values, level):
+    clusters = {i: [value] for i, value in enumerate(values)}
+    for estimate in (
+        lambda: t_interval(values, level),
+        lambda: bootstrap(clusters, mean_of, level=level),
+        lambda: nested_bootstrap(clusters, mean_of, level=level),
+        lambda: power_hint(0.1, len(values) + 1, level),
+    ):
+        with pytest.raises(ValueError, match="is not between 0 and 1"):
+            estimate()
+
+
+def test_draws_are_checked_without_data():
+    for estimate in (bootstrap, nested_bootstrap):
+        with pytest.raises(ValueError, match="draws must be at least 1"):
+            estimate({}, mean_of, draws=0)
+
+
+@pytest.mark.parametrize("score", [None, "0.5", [], math.nan, -0.1, 2, 1j])
+def test_what_is_no_score_makes_no_row(score):
+    with pytest.raises(ValueError, match="score"):
+        solo("m", "maze", [score])
+
+
+@pytest.mark.parametrize("worth", [math.nan, math.inf, -math.inf])
+def test_a_worth_that_is_not_finite_is_refused(worth):
+    with pytest.raises(ValueError, match="not finite"):
+        shapley({frozenset("a"): 1.0, frozenset("b"): worth, frozenset("ab"): 1.0})

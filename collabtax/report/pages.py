@@ -37,7 +37,8 @@ TEMPLATES = CHECKOUT / "report_templates"
 MARK = b'content="collabtax-report"'  # in the first line of every file of ours
 PAGES = 3000  # most rollouts that get a page
 HIDDEN = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ufffe\uffff"
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff"
+    "\uffa0\ufff9-\ufffb\ufffe\uffff"
     "\ud800-\udfff\U000e0000-\U000e0fff]"
 )
 

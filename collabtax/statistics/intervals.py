@@ -70,8 +70,6 @@ def undefined(method: str) -> Estimate:
 def _t_critical(df: int, level: float) -> float:
     from scipy.special import stdtrit  # a fraction of the import time of scipy.stats
 
-    if not 0 < level < 1:
-        raise ValueError(f"level {level} is not between 0 and 1")
     return float(stdtrit(df, 0.5 + level / 2))
 
 
@@ -84,6 +82,7 @@ def t_interval(values: Iterable[float], level: float = 0.95, *, unit: str = "see
     Raises:
         ValueError: a value is not finite, or `level` is not in (0, 1).
     """
+    _check_level(level)
     sample = np.sort(np.asarray(list(values), dtype=np.float64))
     method, n = f"{100 * level:g}% t over {unit}", sample.size
     if not n:
@@ -108,6 +107,7 @@ def power_hint(differences_sd: float, n: int, level: float = 0.95) -> PowerHint:
     """
     if not (0 <= differences_sd < np.inf and n >= 1):
         raise ValueError(f"no power for a standard deviation of {differences_sd} and n = {n}")
+    _check_level(level)
     half, then = (_t_critical(m - 1, level) * differences_sd / m**0.5 if m > 1 else None for m in (n, 4 * n))
     return PowerHint(n, half, 4 * n, then if n > 1 else None)
 
@@ -194,7 +194,15 @@ def only_one(unit: str) -> str:
     return f", one of the {unit} only"
 
 
+def _check_level(level: float) -> None:
+    if not 0 < level < 1:
+        raise ValueError(f"level {level} is not between 0 and 1")
+
+
 def _method(level: float, unit: str, draws: int) -> str:
+    _check_level(level)
+    if draws < 1:
+        raise ValueError(f"draws must be at least 1, not {draws}")
     return f"{100 * level:g}% bootstrap over {unit} ({draws} draws)"
 
 
@@ -248,8 +256,6 @@ def _defined_mean(values: FloatArray) -> FloatArray:
 
 
 def _percentiles(value: float, found: FloatArray, level: float, n: int, clusters: int, method: str) -> Estimate:
-    if not 0 < level < 1:
-        raise ValueError(f"level {level} is not between 0 and 1")
     if not np.isfinite(value):
         return Estimate(None, None, None, n, clusters, method)
     draws, found = found.size, found[np.isfinite(found)]

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from itertools import combinations
-from math import comb, fsum
+from math import comb, fsum, isfinite
 from typing import TypeVar
 
 import numpy as np
@@ -143,11 +143,13 @@ def shapley(v: Mapping[frozenset[P], float]) -> dict[P, float]:
     The values sum to the worth of all players together. Players come in the order of their names.
 
     Raises:
-        ValueError: a coalition is missing, or the empty one is worth something.
+        ValueError: a coalition is missing, its worth is not finite, or the empty one is worth something.
     """
     players = sorted({player for coalition in v for player in coalition}, key=str)
     if v.get(frozenset(), 0.0) != 0:
         raise ValueError("the empty coalition must be worth 0")
+    if odd := [coalition for coalition in v if not isfinite(v[coalition])]:
+        raise ValueError(f"the worth of the coalition {sorted(odd[0], key=str)} is not finite")
     worth = {**v, frozenset[P](): 0.0}
     n, result = len(players), {}
     for player in players:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from numbers import Real
 from operator import attrgetter
 from typing import TYPE_CHECKING, TypeVar
 
@@ -46,7 +47,7 @@ class Scored:
         alike = len(set(self.models)) == 1
         if len(self.models) != MEMBERS[self.mode] or alike == (self.mode == "hetero"):
             raise ValueError(f"models {self.models!r} do not fit mode {self.mode}")
-        if not 0.0 <= self.score <= 1.0:  # also refuses nan
+        if not (isinstance(self.score, Real) and 0.0 <= self.score <= 1.0):  # also refuses nan
             raise ValueError(f"score {self.score!r} of {self.task} at seed {self.seed} is not in [0, 1]")
 
 

@@ -61,14 +61,21 @@ DISAGREES = re.compile(
     re.I,
 )
 
-SENTENCE = re.compile(r"(\n|(?<=[.!?;])[ \t]+|,[ \t]+(?=(?:so|the|my|our|instead|actually|final)\b))")
+SENTENCE = re.compile(
+    r"(\n|(?<=[.!?;])(?<!\be\.g\.)[ \t]+|,[ \t]+(?=(?:so|the|my|our|instead|actually|final)\b|<answer>))"
+)
 NEVER = re.compile(
     r"\b(?:(?:is|are|was|were) (?:also )?(?:wrong|incorrect|invalid|mistaken|not (?:valid|correct|right|allowed|the ))"
     r"|(?:is|was|are)n't (?:valid|correct|right|allowed|the )"
     r"|(?:doesn't|does not|won't|will not|didn't|can't|cannot) (?:work|be (?:right|correct))"
-    r"|hits? (?:a|the) wall|if needed|if necessary|for (?:example|instance)|e\.g\.|example:|suppose|hypothetical\w*"
+    r"|hits? (?:a|the) wall|if (?:needed|necessary|required)|as a (?:fallback|backup)"
+    r"|impossible to (?:get|go|reach|move)"
+    r"|for (?:example|instance)|e\.g\.|example:|suppose|hypothetical\w*"
     r"|disagree|(?:your|partner's|previous|earlier|old) (?:\w{1,12} ){0,2}(?:has|had|contains) an? (?:error|mistake))\b"
-    r"|[✗✘❌]",
+    r"|[✗✘❌]"
+    r"|(?:^|[\n.:!?;])\W{0,4}(?:(?:there (?:is|was|exists)|there's) )?"  # there is no path between these cells
+    r"no (?:(?:valid|possible|feasible|open|clear) )?"
+    r"(?:path|route|walk|way) (?:exists |is possible )?(?:from|between)\b",
     re.I,
 )
 EXPLORES = re.compile(
@@ -78,7 +85,7 @@ EXPLORES = re.compile(
     re.I,
 )
 DROPPED = re.compile(
-    r"\b(?:instead of|rather than)\b[^\n.;]{0,80}?(?=\b(?:use|take|go|but|we|i|let|choose)\b|[.;\n]|$)"
+    r"\b(?:instead of|rather than)\b[^\n.;]{0,80}?(?=\b(?:use|take|go|but|we|i|it|let|choose)\b|[.;\n]|$)"
     r"|\bnot (?=[(\[\d])[^\n.;,]{0,40}?(?=\bbut\b|[.;,\n]|$)",
     re.I,
 )
@@ -87,7 +94,7 @@ LABEL = re.compile(
     r"\b(answers?|paths?|routes?|walks?|schedules?|solutions?|assignments?|placements?|plans?|results?|final)\b"
     r"[\"']?[ \t]{0,9}(?:\((?!-?\d+\s?[,;])[^()\n]{0,40}\)[ \t]{0,9})?"
     r"(?:(?:from|for|of|to|in|using|with|that|which|we|agreed|list|as|cells)\b[^\n:=.\d(\[]{0,60}?)?"
-    r"(?::|=|->|\b(?:is|are)\b:?|\n|(?=[(\[\d]))",
+    r"(?::|=|->|\b(?:is|are|should be|must be)\b:?|\n|(?=[(\[\d]))",
     re.I,
 )
 STRONG = re.compile(r"\b(?:final|agreed|confirmed|definitive)\b[^\n.:]{0,30}$", re.I)

@@ -44,7 +44,9 @@ def fold(text: str) -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
-THOUGHT = re.compile(r"<(/?)(?:think|thinking|thought|reasoning|scratchpad)>", re.I)
+THOUGHT = re.compile(
+    r"(?:<(?=/?\w{1,12}>)|(?-i:\[(?=/?THINK\])))(/?)(?:think|thinking|thought|reasoning|scratchpad)[>\]]", re.I
+)
 
 
 def without_thoughts(text: str) -> tuple[str, bool]:
@@ -68,9 +70,10 @@ def without_thoughts(text: str) -> tuple[str, bool]:
 
 FENCE = re.compile(r"^[ \t>]{0,8}(?:```|~~~)[\w+-]{0,20}[ \t]*$", re.M)
 PROGRAM = re.compile(
-    r"^(?:[ \t]{0,40}(?:print\s?\(|def \w|class \w{1,40}[:(]|import \w|from \w[\w.]{0,40} import|console\.log"
+    r"^(?:[ \t]{0,40}(?:(?:f?print|printf|System\.out\.print\w{0,3}|fmt\.Print\w{0,2})\s?\("
+    r"|def \w|class \w{1,40}[:(]|import \w|from \w[\w.]{0,40} import|console\.log"
     r"|#include|elif |(?:for|while|if) [^\n]{1,120}:[ \t]*$|(?:const|let|var) \w{1,40} ?=)|[ \t]{2,40}return\b"
-    r"|[^\n]{0,80}\bf[\"'][^\"'\n]{0,120}\{)",
+    r"|[^\n]{0,80}\{\}[^\n]{0,40}\.format\(|[^\n]{0,80}\bf[\"'][^\"'\n]{0,120}\{)",
     re.M,
 )
 RESUMES = re.compile(r"^\W{0,12}(?:(?:the )?final|answer)\b", re.M | re.I)
@@ -98,11 +101,21 @@ def without_programs(text: str) -> str:
 BRACE = re.compile(r"(\\(?:boxed|fbox)\s{0,3})?\{|\}")
 LATEX = [
     (
-        re.compile(r"\\(?:text|textbf|textit|mathrm|mathbf|mathit|mathsf|mathtt|operatorname|mbox)\s?\{([^{}]*)\}"),
+        re.compile(
+            r"\\(?:text|textbf|textit|textsf|texttt|textrm|mathrm|mathbf|mathit|mathsf|mathtt|"
+            r"operatorname|mbox)\s?\{([^{}]*)\}"
+        ),
         r"\1",
     ),
-    (re.compile(r"\\(?:long)?(?:[rR]ightarrow|to|implies|mapsto)(?![A-Za-z])"), "->"),
+    (
+        re.compile(r"\\(?:long)?(?:[rR]ightarrow|to|implies|mapsto|leadsto|xrightarrow(?:\s?\{[^{}]*\})?)(?![A-Za-z])"),
+        "->",
+    ),
     (re.compile(r"\\(?:left|right|quad|qquad|displaystyle|big[lr]?|[,;:! \[\]()])(?![A-Za-z])"), " "),
+    (re.compile(r"\\(?:text)?color\s?\{[^{}]*\}"), " "),
+    (re.compile(r"\\langle(?![A-Za-z])"), "("),
+    (re.compile(r"\\rangle(?![A-Za-z])"), ")"),
+    (re.compile(r"\{([:,;.])\}"), r"\1"),
     (re.compile(r"\\([_{}#%&$])"), r"\1"),
     (re.compile(r"\$|\\\\"), " "),
 ]

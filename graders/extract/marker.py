@@ -7,7 +7,7 @@ import re
 from graders.extract.envelope import without_thoughts
 from graders.extract.speakers import FORGED
 
-MARKER = re.compile(r"(?<![^\W_])ACTI!", re.I)
+MARKER = re.compile(r"(?<![^\W_])ACTI[!！]", re.I)
 BEFORE = 300  # characters before a marker that are looked at
 QUOTES = tuple("\"'“”‘’«»")
 # What concludes lifts the condition that a sentence begins with; a comma only ends a clause.
@@ -18,7 +18,8 @@ SPEAK = r"(?:say|write|emit|send|reply|respond|type|output|post)\b"
 LEAD = re.compile(
     r"\W*(?:(?:and|but|then|or|ok|okay|good|great|fine|yes|agreed|now|also|just|only|simply|do not|don['’]t"
     r"|never)\W+)*"
-    rf"(?:(?:if|when|whenever|unless|until|before|whether|please|wait)\b|once\b(?! (?:more|again))"
+    rf"(?:(?:if|when|whenever|unless|until|before|whether|please|wait|assuming|provided|in case|as long as"
+    rf"|should (?:you|we|both))\b|(?:confirm|finish|end|close|conclude) (?:\w+ )?with\b|once\b(?! (?:more|again))"
     rf"|as soon as\b|after\b(?! \w+ing\b)|{SPEAK})",
     re.I,
 )
@@ -27,15 +28,25 @@ MENTION = re.compile(
     rf"\b(?:if|unless|until|marker|word|please|{SPEAK})\b"
     r"|(?:\b(?:not|never|cannot)|n['’]t)\b(?:\W+(?!and\b)\w+){0,5}\W*$"
     r"|^\W*(?:and )?then\W*$"
-    r"|\b(?:without|before|after|when|once|whether|said|says|saying|writes|writing|emits|use|using|instead of"
+    r"|\b(?:your|the|the (?:token|signal|keyword|command|phrase|code)(?: is)?|hold(?:ing)? (?:off(?: on)?|back)"
+    r"|early for|withhold|refuse to)\W*$"
+    r"|\b(?:without|before|after|when|once|whether|said|says|saying|writes|writing|wrote|sent|typed|emits|emitted"
+    r"|use|using|instead of"
     r"|rather than|shall|should|would|could|may|might|can|want|wait|ready|going to|like to)"
     r"(?:\W+(?:we|you|i|me|both|all|it|the|an?|your|my|our|his|their|to|for|with|by|of|now|then|also|just|only|already"
     r"|finally|safely|simply|more|end|finish|close|conclude|stop|answer|see|add|be))*\W*$",
     re.I,
 )
+# What ends so, with a colon, passes on the marker of somebody else.
+REPORTS = re.compile(
+    r"^\W*(?:(?:the|my|your) )?(?:other )?(?:agent|partner|user)\W*$"
+    r"|\b(?:you|they|agent|partner|user)\W+(?:just )?(?:said|wrote|sent|typed|replied|answered)\W*$",
+    re.I,
+)
 # Words after the marker that go on about it; in capitals they begin another sentence.
 GOES_ON = re.compile(
-    r"(?:yet|is|means|ends|comes|marker|word|may|must|can|could|should|would|will|if|when|once|only|unless|until|before"
+    r"(?:yet|not|later|or|is|was|has|needs|came|from me|isn['’]t|wasn['’]t|means|ends"
+    r"|comes|marker|word|may|must|can|could|should|would|will|if|when|once|only|unless|until|before"
     r"|after|as soon)\b"
 )
 
@@ -61,10 +72,12 @@ def _acts(line: str) -> bool:
         after = line[found.end() : found.end() + 40].lstrip("*_`~")
         if before.endswith(QUOTES) or after.startswith(QUOTES):
             continue
-        after = after.lstrip("*_`~ ")
+        after = after.lstrip("*_`~ (")
         if after.startswith("?") or GOES_ON.match(after):
             continue
-        sentence = re.split(r"[.!?:;]", before)[-1]
+        *earlier, sentence = re.split(r"[.!?;]", before)[-1].split(":")
+        if earlier and not sentence.strip(" *_`~") and (LEAD.match(earlier[-1]) or REPORTS.search(earlier[-1])):
+            continue
         if concluded := CONCLUSION.match(sentence):
             sentence = sentence[concluded.end() :]
         if not LEAD.match(sentence) and not MENTION.search(CLAUSE.sub("", sentence)):

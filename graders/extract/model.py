@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from graders.extract.candidates import Extraction, read
 from graders.extract.envelope import peel
 from graders.extract.kinds import reading
+from graders.extract.reading import plain
 from tasks.answers import Form
 
 if TYPE_CHECKING:
@@ -32,6 +33,20 @@ def as_text(data: Data, depth: int = 0) -> str:
     return "\n".join(pairs) if depth == 0 else f"{{{', '.join(pairs)}}}"
 
 
+def twice(data: Any) -> str | None:
+    """A key that a mapping, or a list of mappings with one key each, names again, in whatever case."""
+    if isinstance(data, list) and all(isinstance(item, dict) and len(item) == 1 for item in data):
+        keys = [key for item in data for key in item]
+    else:
+        keys = list(data) if isinstance(data, dict) else []
+    seen: set[str] = set()
+    for key in map(plain, keys):
+        if key in seen:
+            return key
+        seen.add(key)
+    return None
+
+
 def interpret(form: Form, reply: str) -> Extraction:
     """The structured answer in a model extractor's `reply`. Never raises.
 
@@ -49,7 +64,9 @@ def interpret(form: Form, reply: str) -> Extraction:
         data = None
     if isinstance(data, dict):
         data = next((v for k, v in data.items() if k.strip().lower() in ("answer", "answers")), data)
-    if isinstance(data, str) and data.strip().lower() in NOTHING:
+    if repeated := twice(data):
+        return Extraction(None, "possible", f"duplicate key {repeated!r:.80}")
+    if isinstance(data, str) and data.partition(" #")[0].strip().lower() in NOTHING:
         return Extraction(None, "none", reply.strip()[:500])
     if data is not None:
         text, cut = peel(as_text(data))

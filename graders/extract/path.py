@@ -17,7 +17,9 @@ NAMED = (
 )
 TILE = re.compile(r"(?<![A-Za-z\d])([A-Z])([1-9]\d?)(?![A-Za-z\d])")
 LETTER = re.compile(r"[^\W\d_]")
-BULLET = re.compile(r"[ \t]*(?:(?:[-*+>]|\(?\d{1,4}[.):]|(?:step|move)s? \d{1,4}[.):]?|\d{1,4} \|)[ \t]*){0,3}", re.I)
+BULLET = re.compile(
+    r"[ \t]*(?:(?:[-*+>]|\(?\d{1,4}[.):]|(?:step|move)s?[ _]?\d{1,4}[.):]?|\d{1,4} \|)[ \t]*){0,3}", re.I
+)
 MOVES = re.compile(
     r"\b(?:start(?:s|ing)?|begin(?:s|ning)?|from|at|to|then|and|next|now|finally|move[sd]?|moving|go(?:es|ing)?|goal|end"
     r"|destination|steps?|walk|head|continue|turn|right|left|up|down|north|south|east|west|(?:up|down)wards?|reach(?:es|ing)?"
@@ -33,7 +35,9 @@ APART = re.compile(
 )
 STEPS = re.compile(r"\b(?:to|go|move|step|enter|take|so)[\s:'\"]{0,3}$", re.I)
 CORRECTION = re.compile(
-    r"\bno\b(?=\s?[,.!:;-]|\s(?:wait|actually))|\b(?:actually|wait|sorry|correction|scratch that|i mean|rather)\b", re.I
+    r"\bno\b(?=\s?[,.!:;-]|\s(?:wait|actually))|\b(?:actually|wait|sorry|correction"
+    r"|scratch that|i meant?|oops|rather)\b",
+    re.I,
 )
 
 

@@ -11,10 +11,15 @@ from graders.extract.reading import Reading, any_of, plain
 from tasks.answers import QueryForm
 
 MOST = 500  # query names and relation words of a text that are looked at, counted from its end
-NO_NAME = r"(?!(?:The|Is|So|And|An?|Yes|No|Not|Answer|Query|Question|Relation|Subject|Object|Therefore|Thus|Because)\b)"
+NO_NAME = (
+    r"(?!(?:The|Is|So|And|An?|Yes|No|Not|Answer|Query|Question|Relation|Subject|Object|Therefore|Thus|Because"
+    r"|Wait|Actually|Sorry)\b)"
+)
 DEFINES = re.compile(r"[\"')\]]{0,2}[ \t]*(?:\([^()\n]{0,60}\)[ \t]*)?[\"']?[ \t]*(?::|=|->|-|\||\.|\)|\bis\b)", re.I)
 OPENS = re.compile(
-    r"(?:^|[\n,;{|\[])[ \t]*(?:[-*+][ \t]+|\d{1,3}[.)][ \t]+)?(?:[\"']?query[\"']?[ \t]*:[ \t]*)?[\"'(]{0,2}$", re.I
+    r"(?:^|[\n,;{|\[])[ \t]*(?:[-*+][ \t]+|\d{1,3}[.)][ \t]+)?"
+    r"(?:[\"']?(?:query|question|id|name)[\"']?[ \t]*:[ \t]*)?[\"'(]{0,2}$",
+    re.I,
 )
 CONCLUDES = re.compile(r"\b(?:so|therefore|thus|hence|which means|actually|wait|sorry)\b|\bno,|=>", re.I)
 NEGATES = re.compile(r"\b(?:not|never|neither|nor)\b|n't\b", re.I)
@@ -22,6 +27,7 @@ CLAUSE = re.compile(r"[.;!?\n](?=\s|$)|\b(?:who|since|because|and then)\b|, (?:a
 ATTACHED = re.compile(r"[\s\"',|:)_(]{0,12}(?:->)?[\s\"',|:]{0,12}(?:\b(of|to|for)\b|object[\"']?:)?[\s\"']{0,8}", re.I)
 
 PAIRED = re.compile(r"[\s\"']{0,3}(?:,|->|of|to)[\s\"']{0,3}")
+EITHER = re.compile(r"s?[\s\"']{0,3}(?:\bor\b|/)[\s\"']{0,3}(?:(?:an?|the) )?", re.I)
 LISTED = re.compile(r"(?:[\s,;|\[\]()\"'{}.:-]|->|\d|\band\b){0,12}")
 
 
@@ -41,8 +47,9 @@ def _query_tools(
     )
     # A word that the table lacks must not be read as the one inside it: great-grandparent, stepmother, mother-in-law.
     relation = re.compile(
-        rf"(?<![^\W_])(?<![^\W_]-)(?<!\bgreat[ _])(?<!\bstep[ _])(?<!\bhalf[ _])({any_of(meaning)})"
-        r"s?(?![^\W_])(?!-[A-Za-z]|'s\b)(?![ _]in[ _-]law)",
+        rf"(?<![^\W_])(?<![^\W_]-)(?<!\bgreat[ _])(?<!\bgrand[ _])(?<!\bstep[ _])(?<!\bhalf[ _])"
+        rf"(?<!\bfoster[ _])(?<!\badoptive[ _])(?<!\bsecond[ _])(?<!\bthird[ _])({any_of(meaning)})"
+        r"s?(?![^\W_])(?!-[A-Za-z]|'s\b)(?![ _]in[ _-]law|[ _,]{1,2}(?:once|twice)[ _]removed)",
         re.I,
     )
     known = rf"(?<!\w)(?i:{any_of(people)})(?!\w)|" if people else ""
@@ -56,9 +63,16 @@ def _statement(
     """The triple that `text` states with a relation word from `least` on, turned to the direction of the query, and
     where it ends: the first one about the query's own people, else the first. Subject and object that go unsaid are the
     query's; without a query both have to be said."""
-    relation = tools[1]
-    leads = ((m, re.split(r",|\bbut\b", text[max(0, m.start() - 18) : m.start()])[-1]) for m in relation.finditer(text))
-    found = [m for m, lead in leads if not NEGATES.search(lead)]
+    relation, meaning = tools[1], tools[4]
+    words = list(relation.finditer(text))
+    torn = {  # between two relations: neither is stated
+        m
+        for pair in pairwise(words)
+        if EITHER.fullmatch(text, pair[0].end(), pair[1].start()) and len({meaning[plain(m[1])] for m in pair}) == 2
+        for m in pair
+    }
+    leads = ((m, re.split(r",|\bbut\b", text[max(0, m.start() - 18) : m.start()])[-1]) for m in words)
+    found = [m for m, lead in leads if m not in torn and not NEGATES.search(lead)]
     if not found:
         return None
     last = least or max((m.end() for m in CONCLUDES.finditer(text)), default=0)

@@ -29,8 +29,11 @@ NO_TIME = (
 )
 # Words that may stand between an event and its time. Atomic: an item that could be read in two ways is not tried again.
 PLACES = re.compile(
-    r"(?>\([^()\n]{0,40}\)|[\s\"':=|>@,()\[\]-]|\b(?:at|is|are|starts?|on|to|will|be|set|for|scheduled|placed|held|begins?"
-    r"|from|time|slot|start|event|utc|but|can|should|we|have|goes|fits|works|today|day|mon|tue|wed|thu|fri|T)\b|\d{4}-\d\d-\d\dT?){0,60}+",
+    r"(?>\([^()\n]{0,40}\)|[\s\"':=|>@,()\[\]{}-]|\b(?:at|is|are|starts?|on|to|will|be|set|for"
+    r"|scheduled|placed|held|begins?"
+    r"|from|between|the|use|takes? place|meeting|time|slot|start|event|utc|but"
+    r"|can|should|we|have|goes|fits|works|today|day|mon(?:day)?"
+    r"|tue(?:s(?:day)?)?|wed(?:nesday)?|thu(?:rs(?:day)?)?|fri(?:day)?|T)\b|\d{4}-\d\d-\d\dT?){0,60}+",
     re.I,
 )
 
@@ -39,9 +42,9 @@ PLACES = re.compile(
 def _slot_tools(events: tuple[str, ...]) -> tuple[re.Pattern[str], dict[str, str]]:
     names = {plain(e): e for e in events}
     event = rf"(?<![\w-])(?P<event>{any_of(names)})(?![\w-])"
-    no = r"\b(?P<no>no,|actually|sorry|correction|instead|scratch)"
+    no = r"\b(?P<no>no,|wait\b|oops|i meant?\b|actually|sorry|correction|instead|scratch)"
     return re.compile(
-        rf"{event}|(?P<none>{NO_TIME})|{no}|\b(?P<not>not )?(?:\d{{4}}-\d\d-\d\dT)?(?:{CLOCK})", re.I
+        rf"{event}|(?P<none>{NO_TIME})|{no}|\b(?P<not>not )?(?:(?:\d{{4}}-\d\d-\d\d)?T)?(?:{CLOCK})", re.I
     ), names
 
 

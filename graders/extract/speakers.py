@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import re
 
-PREFIX = r"\[\s*(other agent|user)\s*\]([*_`]*)\s*:"
-IMITATED = re.compile(rf"(?:[\s*_`]*{PREFIX}[*_`]*+\s*+)+", re.I)
-FORGED = re.compile(rf"^([ \t>*_`]*){PREFIX}", re.I | re.M)
+BRACKETED = r"[\[［]\s*(other[\s_-]{1,3}agent|user)\s*[\]］]"
+PREFIX = BRACKETED + r"([*_`]*)\s*[:：]"
+ITEM = r"(?:[ \t>*_`#+-]*\d{1,3}[.)])?[ \t>*_`#+-]*"  # marks of lists, headings and quotations
+IMITATED = re.compile(rf"(?:[\s*_`#+-]*(?:\d{{1,3}}[.)][\s*_`]*)?{PREFIX}[*_`]*+\s*+)+", re.I)
+FORGED = re.compile(rf"^({ITEM}){PREFIX}", re.I | re.M)
 QUOTED = re.compile(rf"^[ \t*_`]*>[ \t>*_`]*{PREFIX}.*(?:\n[ \t]*>.*)*", re.I | re.M)
 
 

@@ -37,7 +37,8 @@ BLOCK = re.compile(r"[|>][+-]?\d?$")
 QUOTED = re.compile(r"\"(?:[^\"\\]|\\.)*\"|'(?:[^']|'')*'")
 FLOW = re.compile(r"\"(?:[^\"\\]|\\.)*\"|'(?:[^']|'')*'|[\[\]{},]|\([^()\n]*\)|[^\[\]{},\"'(]+|.")
 COLON = re.compile(r"(:(?:[ \t]+|$))")
-SPECIAL = re.compile(r"[@*&%!|>#`?\"'(\]},]|[-?:]$")
+SPECIAL = re.compile(r"[@*&%!|>#`?\"'(\]},]|[-?:](?:[ \t]|$)")
+REMARK = re.compile(r"(?<=[\]}])[ \t]{1,20}#[^\[\]{}\"']*$")  # no YAML if it were text
 
 
 def _quote(text: str) -> str:
@@ -63,7 +64,7 @@ def _flow(line: str) -> str:
             continue
         if plain := word.strip():
             key, colon, value = COLON.split(plain, maxsplit=1) if COLON.search(plain) else ("", "", plain)
-            parts.append(_value(key) + colon + _value(value))
+            parts.append(f"{_value(key)}{colon} {_value(value)}" if colon else _value(value))
         word = ""
         parts.append(item)
     return "".join(parts[:-1])
@@ -89,7 +90,7 @@ def _prepare(text: str) -> str:
         if BLOCK.fullmatch(value.strip()):
             block = indent
         elif depth or value.lstrip()[:1] in ("[", "{"):
-            value = _flow(value)
+            value = _flow(REMARK.sub("", value))
             opened = QUOTED.sub("", value)
             depth = max(0, depth + opened.count("[") + opened.count("{") - opened.count("]") - opened.count("}"))
         else:
