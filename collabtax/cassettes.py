@@ -193,7 +193,6 @@ class Cassette:
             ValueError: the file is not a cassette.
         """
         self.path, self.mode, self.about = path, mode, about or {}
-        self.played = self.recorded = 0
         self._fd: int | None = None
         self._interactions: list[dict[str, Any]] = []
         self._waiting: dict[str, deque[dict[str, Any]]] = defaultdict(deque)
@@ -226,7 +225,6 @@ class Cassette:
         """The next unplayed recording of a request; equal requests are replayed in the order of their recording."""
         if not (answers := self._waiting.get(digest)):
             return None
-        self.played += 1
         return answers.popleft()
 
     @property
@@ -261,7 +259,6 @@ class Cassette:
         except OSError:  # a full disk: later calls must not follow half a line
             os.ftruncate(fd, size)
             raise
-        self.recorded += 1
         response: dict[str, Any] = entry["response"]
         return response
 

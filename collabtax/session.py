@@ -12,12 +12,7 @@ from collabtax.cells import Cell
 from collabtax.chat import Chat
 from collabtax.rollouts import Rollout, run_cell
 from collabtax.settings import settings
-from collabtax.store import Key, Store
-
-
-def cell_key(cell: Cell, seed: int, digest: str) -> Key:
-    """The key of a rollout in the store."""
-    return cell.study, cell.task, cell.mode, cell.models, cell.condition, seed, digest
+from collabtax.store import Key, Store, key
 
 
 class Session:
@@ -47,11 +42,11 @@ class Session:
     def keys(self, cell: Cell) -> dict[int, Key]:
         """The key of each of the cell's rollouts, by seed."""
         digest = self.settings.digest(cell)
-        return {seed: cell_key(cell, seed, digest) for seed in self.settings.seeds(cell)}
+        return {seed: key({**vars(cell), "seed": seed, "settings": digest}) for seed in self.settings.seeds(cell)}
 
     def todo(self, cell: Cell) -> list[int]:
         """Seeds of the cell's rollouts that are not finished."""
-        return [seed for seed, key in self.keys(cell).items() if key not in self._finished]
+        return [seed for seed, one in self.keys(cell).items() if one not in self._finished]
 
     def run_cell(
         self, cell: Cell, count: Callable[[Rollout], None], waited: Callable[[str, float], None] | None = None

@@ -448,7 +448,7 @@ def test_unplayed_recordings_are_counted(tmp_path):
     assert cassette.unplayed == 2
     assert cassette.take("no such digest") is None
     cassette.take(conversation(RECORDED[0]).digest())
-    assert (cassette.unplayed, cassette.played) == (1, 1)
+    assert cassette.unplayed == 1
 
 
 # Crashes
