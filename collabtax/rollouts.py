@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import traceback
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
@@ -19,20 +20,32 @@ from collabtax.protocols import Transcript, run
 from collabtax.settings import Settings
 from graders import Grade, extract
 from tasks import Problem, Task, get_task, problem
-from tasks.answers import Form, PathForm, SlotForm
+from tasks.answers import Form, as_data
 
 EXTRACTOR_TEMPERATURE = 0.5  # paper, appendix I
 
 
+SHAPES = {
+    "path": "a list of all cells in order, each a list of its coordinates as they were written.",
+    "paths": "a mapping from each walker to the list of its cells in order, each a list of two numbers as written.",
+    "cells": "a list of all cells, each a list of two numbers as they were written.",
+    "trail": "a list of edges in order, each a list of its two nodes.",
+    "groups": "a list of groups, each a list of names.",
+    "order": "a list of names in order.",
+    "number": "a whole number.",
+    "text": "a text.",
+    "grid": "a list of texts, one for each line of the grid, with `#` for cells without a letter.",
+    "fields": "a mapping from each item to its value: a name, a list of names or a whole number, as its kind says.",
+    "table": "a mapping from each row to the list of its values, one for each column.",
+    "queries": "a mapping from each query to a list of three texts (person, kinship, person).",
+    "slots": "a mapping from each event to its start time.",
+}
+
+
 def schema(form: Form) -> str:
     """What a model extractor is told about the shape of the answer: the names in it, nothing of its truth."""
-    if isinstance(form, PathForm):
-        return "a list of all cells in order, each a list of two numbers as they were written."
-    if isinstance(form, SlotForm):
-        events = ", ".join(f"`{event}`" for event in form.events)
-        return f"a mapping from each event to its start time; the events are {events}."
-    asked = ", ".join(f"`{q}` ({x}, {y})" for q, (x, y) in form.queries.items())
-    return f"a mapping from each query to a list of three texts (person, kinship, person); the queries are {asked}."
+    names = {name: value for name, value in as_data(form).items() if name not in ("words", "inverse")}
+    return f"{SHAPES[form.kind]} The names in it: {json.dumps(names)}\n"
 
 
 @dataclass(frozen=True)

@@ -5,16 +5,32 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from graders import assignments, paths, queries
+from graders import assignments, fields, orders, paths, plans, sets, values
 from graders.grade import Grade
 from tasks.base import Task
 
 VERSION = 1  # raised whenever any score or any reading of an answer can change
 
 RULES: dict[str, Callable[[Any, Any], Grade]] = {
-    "path": paths.grade,
-    "queries": queries.grade,
-    "slots": assignments.grade,
+    "path": paths.path,
+    "cheapest": paths.cheapest,
+    "route": paths.route,
+    "cells": paths.cells,
+    "joint": plans.joint,
+    "links": plans.links,
+    "groups": sets.groups,
+    "pairs": sets.pairs,
+    "trail": sets.trail,
+    "kendall": orders.kendall,
+    "circular": orders.circular,
+    "ranking": orders.ranking,
+    "number": values.number,
+    "text": values.text,
+    "grid": values.grid,
+    "fields": fields.fields,
+    "choices": fields.choices,
+    "bins": assignments.bins,
+    "constraints": assignments.constraints,
 }
 
 

@@ -1,10 +1,12 @@
-"""What a grading rule returns."""
+"""What a grading rule returns, and how rules compare values."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
+
+FAR = 10**6  # numbers beyond it are cut to it: no grid reaches that far, no count either
 
 
 def quoted(value: Any) -> str:
@@ -13,6 +15,23 @@ def quoted(value: Any) -> str:
         return f"{value!r:.80}"
     except Exception:
         return f"some {type(value).__name__}"
+
+
+def name_of(value: Any) -> str | None:
+    """A name as it is compared: without regard to case and blanks; a whole number is the name that it spells."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        value = str(max(-FAR, min(value, FAR)))
+    return " ".join(value[:999].casefold().split()) if isinstance(value, str) else None
+
+
+def number_of(value: Any) -> int | None:
+    """A whole number, given as one, as a float without a fraction, or in digits; cut to `FAR`."""
+    if isinstance(value, str) and len(value) < 20:
+        text = value.strip().removeprefix("+")
+        value = int(text) if text.removeprefix("-").isdecimal() and text.isascii() else None
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    return max(-FAR, min(value, FAR)) if isinstance(value, int) and not isinstance(value, bool) else None
 
 
 @dataclass(frozen=True)
@@ -24,6 +43,11 @@ class Grade:
     success: bool
     reason: str
     where: Any = None
+
+
+def nothing(reason: str) -> Grade:
+    """The grade of what cannot be an answer."""
+    return Grade(0.0, False, reason)
 
 
 def share(judged: Mapping[str, str | None], praise: str) -> Grade:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
+from math import cos, hypot, pi, sin
 
 CELL = 34  # pixels a grid cell
 
@@ -42,22 +43,74 @@ def line(points: Sequence[tuple[float, float]], css: str) -> str:
     return f'<polyline points="{" ".join(f"{x:g},{y:g}" for x, y in points)}" class="{css}" fill="none"/>'
 
 
-def grid(rows: Sequence[str], where: object) -> str:
-    """A grid with the walk that a grade kept (`where["walked"]`) and the cell at which it broke (`where["broke"]`)."""
-    kept = where if isinstance(where, dict) else {}
+def ring(x: float, y: float, radius: float, css: str) -> str:
+    return f'<circle cx="{x:g}" cy="{y:g}" r="{radius:g}" class="{css}" fill="none"/>'
+
+
+def tiles(rows: Sequence[str], shown: str = "@*?", css: Mapping[str, str] | None = None) -> list[str]:
+    """The cells of a grid: `shown` marks are written out, `css` gives further marks a class."""
+    classes = {"#": "wall", "@": "start", "*": "goal", "?": "hidden", **(css or {})}
     parts = []
     for r, row in enumerate(rows):
         for c, mark in enumerate(row):
-            css = {"#": "wall", "@": "start", "*": "goal", "?": "hidden"}.get(mark, "free")
-            parts.append(rect(c * CELL + 1, r * CELL + 1, CELL - 2, CELL - 2, css))
-            if mark in "@*?":
+            parts.append(rect(c * CELL + 1, r * CELL + 1, CELL - 2, CELL - 2, classes.get(mark, "free")))
+            if mark in shown:
                 parts.append(text(c * CELL + CELL / 2, r * CELL + CELL * 0.66, mark))
-    centre = [(c * CELL + CELL / 2, r * CELL + CELL / 2) for r, c in kept.get("walked", [])]
+    return parts
+
+
+def centres(cells: Iterable[Sequence[int]]) -> list[tuple[float, float]]:
+    """Where on a drawn grid the centres of `(row, column)` cells are."""
+    return [(cell[1] * CELL + CELL / 2, cell[0] * CELL + CELL / 2) for cell in cells]
+
+
+def grid(rows: Sequence[str], where: object, shown: str = "@*?", css: Mapping[str, str] | None = None) -> str:
+    """A grid with the walk that a grade kept (`where["walked"]`) and the cell at which it broke (`where["broke"]`)."""
+    kept = where if isinstance(where, dict) else {}
+    parts = tiles(rows, shown, css)
+    centre = centres(kept.get("walked", []))
     if len(centre) > 1:
         parts.append(line(centre, "walk"))
     broke = kept.get("broke")
     if broke and centre and 0 <= broke[0] < len(rows) and 0 <= broke[1] < len(rows[0]):
-        x, y = broke[1] * CELL + CELL / 2, broke[0] * CELL + CELL / 2
-        parts.append(line([centre[-1], (x, y)], "broken"))
-        parts.append(f'<circle cx="{x:g}" cy="{y:g}" r="{CELL * 0.36:g}" class="broken" fill="none"/>')
+        x, y = centres([broke])[0]
+        parts += [line([centre[-1], (x, y)], "broken"), ring(x, y, CELL * 0.36, "broken")]
     return svg(len(rows[0]) * CELL, len(rows) * CELL, parts, "the grid with the walk that was answered")
+
+
+def notes(top: float, lines: Iterable[tuple[str, str]]) -> list[str]:
+    """Lines of text below a drawing, each with its class: `right`, `wrong` or nothing."""
+    return [text(8, top + 18 + 20 * i, value, css, "start") for i, (value, css) in enumerate(lines)]
+
+
+def verdicts(where: object, lines: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
+    """For `notes`: (item, text) with the class that a grade gave to the item (`where["right"]`, `where["wrong"]`)."""
+    kept = where if isinstance(where, dict) else {}
+    right, wrong = kept.get("right", ()), kept.get("wrong", ())
+    return [(said, "right" if item in right else "wrong" if item in wrong else "") for item, said in lines]
+
+
+def circle(names: Sequence[str], radius: float = 130) -> dict[str, tuple[float, float]]:
+    """Places of names round a circle, the first at the top, then clockwise; the drawing is `2 * radius + 80` wide."""
+    turn = [2 * pi * i / len(names) - pi / 2 for i in range(len(names))]
+    middle = radius + 40
+    return {n: (round(middle + radius * cos(a), 1), round(middle + radius * sin(a), 1)) for n, a in zip(names, turn, strict=True)}
+
+
+def edge(a: tuple[float, float], b: tuple[float, float], css: str = "edge", tip: bool = False, label: object = "") -> str:
+    """A line between two nodes, with an arrow's tip at `b` and a label at its middle where asked for."""
+    length = hypot(b[0] - a[0], b[1] - a[1]) or 1
+    ux, uy = (b[0] - a[0]) / length, (b[1] - a[1]) / length
+    parts = line([a, b], css)
+    if tip:
+        x, y = b[0] - 18 * ux, b[1] - 18 * uy
+        parts += line([(x - 8 * ux - 5 * uy, y - 8 * uy + 5 * ux), (x, y), (x - 8 * ux + 5 * uy, y - 8 * uy - 5 * ux)], css)
+    if label != "":
+        parts += text((a[0] + b[0]) / 2 - 8 * uy, (a[1] + b[1]) / 2 + 8 * ux + 4, label)
+    return parts
+
+
+def node(at: tuple[float, float], name: object, css: str = "node") -> str:
+    """A named node."""
+    width = max(30, 8 * len(plain(name)) + 8)
+    return rect(at[0] - width / 2, at[1] - 12, width, 24, css) + text(at[0], at[1] + 4, name)

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import random
 from dataclasses import dataclass
-from itertools import product
+from functools import cache, cached_property
+from itertools import permutations, product
+
+from tasks.answers import Cell
 
 FRICTIONS = ("none", "natural", "strong")
 
@@ -28,39 +31,47 @@ def draw_frames(friction: str, agents: int, rng: random.Random) -> tuple[Frame, 
 
 @dataclass(frozen=True)
 class Scheme:
-    """One of the sixteen ways to write a grid cell: index base, direction of either axis, order of the axes."""
+    """One of the ways to write a cell: index base, which axes count from their far end, and the order of the axes."""
 
     base: int
-    flip_rows: bool
-    flip_cols: bool
-    swap: bool
+    flips: tuple[bool, ...]
+    order: tuple[int, ...]  # the axis that is written first, second, ...
 
-    def read(self, cell: tuple[int, int], height: int, width: int) -> tuple[int, int]:
-        """The canonical (row, column) of `cell` as written in this scheme; it may lie outside the grid."""
-        a, b = cell[0] - self.base, cell[1] - self.base
-        row, col = (b, a) if self.swap else (a, b)
-        return (height - 1 - row if self.flip_rows else row, width - 1 - col if self.flip_cols else col)
+    def read(self, cell: Cell, shape: Cell) -> Cell:
+        """The canonical coordinates of `cell` as written in this scheme; it may lie outside the grid."""
+        told = [cell[place] - self.base for place in self.places]
+        return tuple(n - 1 - x if flip else x for x, n, flip in zip(told, shape, self.flips, strict=True))
 
-    def write(self, cell: tuple[int, int], height: int, width: int) -> tuple[int, int]:
+    def write(self, cell: Cell, shape: Cell) -> Cell:
         """Inverse of `read`."""
-        row = height - 1 - cell[0] if self.flip_rows else cell[0]
-        col = width - 1 - cell[1] if self.flip_cols else cell[1]
-        a, b = (col, row) if self.swap else (row, col)
-        return a + self.base, b + self.base
+        told = [n - 1 - x if flip else x for x, n, flip in zip(cell, shape, self.flips, strict=True)]
+        return tuple(told[axis] + self.base for axis in self.order)
+
+    @cached_property
+    def places(self) -> tuple[int, ...]:
+        """For each axis the place at which it is written."""
+        return tuple(map(self.order.index, range(len(self.order))))
 
 
-SCHEMES = tuple(Scheme(*s) for s in product((0, 1), (False, True), (False, True), (False, True)))  # SCHEMES[0]: ours
+@cache
+def schemes(dims: int) -> tuple[Scheme, ...]:
+    """All schemes of a grid with `dims` axes, ours first: 16 for 2 axes, 96 for 3."""
+    flips = product((False, True), repeat=dims)
+    return tuple(Scheme(*s) for s in product((0, 1), flips, permutations(range(dims))))
+
+
+SCHEMES = schemes(2)
 
 
 def orient(rows: tuple[str, ...], scheme: Scheme) -> tuple[str, ...]:
     """Redraw a grid along the axes of `scheme`: its first coordinate runs down the lines, its second along them."""
-    rows = rows[::-1] if scheme.flip_rows else rows
-    rows = tuple(r[::-1] for r in rows) if scheme.flip_cols else rows
-    return tuple("".join(column) for column in zip(*rows, strict=True)) if scheme.swap else rows
+    rows = rows[::-1] if scheme.flips[0] else rows
+    rows = tuple(r[::-1] for r in rows) if scheme.flips[1] else rows
+    return tuple("".join(column) for column in zip(*rows, strict=True)) if scheme.order[0] else rows
 
 
 def disorient(rows: tuple[str, ...], scheme: Scheme) -> tuple[str, ...]:
     """Inverse of `orient`."""
-    rows = tuple("".join(column) for column in zip(*rows, strict=True)) if scheme.swap else rows
-    rows = tuple(r[::-1] for r in rows) if scheme.flip_cols else rows
-    return rows[::-1] if scheme.flip_rows else rows
+    rows = tuple("".join(column) for column in zip(*rows, strict=True)) if scheme.order[0] else rows
+    rows = tuple(r[::-1] for r in rows) if scheme.flips[1] else rows
+    return rows[::-1] if scheme.flips[0] else rows

@@ -480,7 +480,7 @@ KEY = PathKey(3, 5, WALK[0], WALK[-1], len(WALK) - 1, lambda walked, cell: None 
 def test_matrix_of_paths(envelope: str, notation: str) -> None:
     """Every path comes back as it was written and scores fully, in every scheme, on a board that is not square."""
     for scheme in SCHEMES:
-        written = [scheme.write(cell, KEY.height, KEY.width) for cell in WALK]
+        written = [scheme.write(cell, KEY.shape) for cell in WALK]
         found = told(PATH, ENVELOPES[envelope](NOTATIONS[notation](written)))
         assert found.answer == [list(cell) for cell in written], (scheme, found)
         assert found.warning == "clean", (scheme, found)

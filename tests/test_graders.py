@@ -17,9 +17,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from graders import RULES, assignments, grade, paths, queries
-from tasks import Frame, all_tasks, get_task, problem
-from tasks.answers import Cell, PathKey, QueryKey, SlotKey
+from graders import RULES, fields, grade, paths
+from tasks import Frame, all_tasks, get_task, grids, problem
+from tasks.answers import Cell, ChoiceKey, FieldsKey, PathKey
 from tasks.frames import SCHEMES
 from tasks.relational.relaquery import INVERSE, kinships
 from tasks.spatial.maze import Maze
@@ -88,10 +88,10 @@ def test_worked_paths(name, cells, expected):
 
 
 def test_no_leak_through_a_corner_of_walls():
-    key = PathKey(3, 3, (0, 0), (2, 2), 4, lambda walked, cell: get_task("maze").key(Maze(("@..", "...", "..*"))).step(
+    key = PathKey((3, 3), (0, 0), (2, 2), 4, lambda walked, cell: get_task("maze").key(Maze(("@..", "...", "..*"))).step(
         walked, cell) or ("hits a wall" if cell in ((0, 1), (1, 0)) else None))  # fmt: skip
     for cells in ([(0, 0), (1, 1)], [(0, 0), (1, 1), (1, 2), (2, 2)], [(0, 0), (0, 1)], [(0, 0), (1, 0), (1, 1)]):
-        assert paths.grade(key, cells).score == 0
+        assert paths.path(key, cells).score == 0
 
 
 def test_free_cells_listed_row_by_row_are_no_path():
@@ -137,7 +137,7 @@ def test_rows_and_columns_mixed_up_on_a_board_that_is_not_square():
 @pytest.mark.parametrize(("maze", "cells"), [(LONG, LONG_WALK), (Maze(YARD), SHORTEST)], ids=["3x5", "5x6"])
 def test_any_scheme_will_do(maze, cells, scheme):
     height, width = len(maze.rows), len(maze.rows[0])
-    told = [list(scheme.write(c, height, width)) for c in cells]
+    told = [list(scheme.write(c, (height, width))) for c in cells]
     assert score(maze, told) == score(maze, told[1:]) == 1
     best = len(cells) - 1
     assert score(maze, told[:3]) == 2 / best
@@ -169,7 +169,7 @@ def boards(draw: st.DrawFn, most: int = 4) -> Maze:
     start, goal = draw(st.lists(st.integers(0, height * width - 1), min_size=2, max_size=2, unique=True))
     marks[start], marks[goal] = "@", "*"
     maze = Maze(tuple("".join(marks[r * width : (r + 1) * width]) for r in range(height)))
-    if not nx.has_path(free_cells(maze), maze.find("@"), maze.find("*")):
+    if not nx.has_path(free_cells(maze), grids.find(maze.rows, "@"), grids.find(maze.rows, "*")):
         rows = [row.replace("#", ".") for row in maze.rows]
         maze = Maze(tuple(rows))
     return maze
@@ -184,7 +184,7 @@ def free_cells(maze: Maze) -> nx.Graph:
 
 def naive_score(maze: Maze, cells: Sequence[Sequence[int]]) -> float:
     """Best of the eight symmetries of the board times two index bases, each scored move by move on a graph."""
-    graph, start, goal = free_cells(maze), maze.find("@"), maze.find("*")
+    graph, start, goal = free_cells(maze), grids.find(maze.rows, "@"), grids.find(maze.rows, "*")
     best = nx.shortest_path_length(graph, start, goal)
     board = np.empty((len(maze.rows), len(maze.rows[0])), dtype=object)
     for cell in np.ndindex(board.shape):
@@ -217,7 +217,7 @@ def test_any_cells_score_as_on_a_graph(maze, cells):
 def test_walks_score_as_on_a_graph(maze, rng, scheme, errors):
     """Random walks, told in any scheme, with some cells wrong or missing."""
     height, width = len(maze.rows), len(maze.rows[0])
-    cells = [scheme.write(c, height, width) for c in random_walk(rng, maze.find("@"), 12, height, width)]
+    cells = [scheme.write(c, (height, width)) for c in random_walk(rng, grids.find(maze.rows, "@"), 12, height, width)]
     for _ in range(errors):
         at = rng.randrange(len(cells))
         cells[at : at + 1] = [] if rng.random() < 0.5 and len(cells) > 1 else [(rng.randrange(4), rng.randrange(4))]
@@ -238,7 +238,7 @@ def test_every_simple_path_of_a_small_board(rows):
     for end in sorted(graph.nodes - {key.start, key.goal}):
         for path in nx.all_simple_paths(graph.subgraph(graph.nodes - {key.goal}), key.start, end):
             expected = min(len(path) - 1, key.optimal - 1) / key.optimal
-            assert paths.score(key, path) == pytest.approx(expected)
+            assert paths.judged(key, path).score == pytest.approx(expected)
             assert paths.walk(key, path) == (path, None, "")
             assert score(maze, path) == pytest.approx(naive_score(maze, path))
             assert score(maze, path) >= expected - 1e-12
@@ -252,7 +252,7 @@ def test_optimal_is_what_networkx_finds(difficulty):
     for seed in range(120):
         maze = problem(task, seed, difficulty).instance
         graph, key = free_cells(maze), task.key(maze)
-        assert key.optimal == nx.shortest_path_length(graph, maze.find("@"), maze.find("*"))
+        assert key.optimal == nx.shortest_path_length(graph, grids.find(maze.rows, "@"), grids.find(maze.rows, "*"))
         walk = [tuple(cell) for cell in task.solve(maze)]
         assert nx.is_simple_path(graph, walk)
         assert (walk[0], walk[-1], len(walk) - 1) == (key.start, key.goal, key.optimal)
@@ -263,7 +263,7 @@ def test_optimal_is_what_networkx_finds(difficulty):
 @given(boards(), st.randoms(use_true_random=False), st.sampled_from(SCHEMES), st.integers(1, 12))
 def test_more_of_a_path_never_scores_less(maze, rng, scheme, length):
     height, width = len(maze.rows), len(maze.rows[0])
-    cells = [scheme.write(c, height, width) for c in random_walk(rng, maze.find("@"), length, height, width)]
+    cells = [scheme.write(c, (height, width)) for c in random_walk(rng, grids.find(maze.rows, "@"), length, height, width)]
     cells.insert(rng.randrange(len(cells) + 1), (rng.randrange(5), rng.randrange(5)))
     scores = [score(maze, cells[:n]) for n in range(1, len(cells) + 1)]
     assert scores == sorted(scores)
@@ -299,7 +299,7 @@ def test_chance_of_a_random_walk_is_measured(record_property):
                 verdict = grade(task, maze, cells)
                 best.append(verdict.score)
                 wins += verdict.success
-                ours.append(paths.score(key, paths.walk(key, cells)[0]))
+                ours.append(paths.judged(key, cells).score)
         gained[name] = mean(best), mean(ours), wins / len(best)
         print(f"random walks from {name}: best of 16 {mean(best):.3f}, one scheme {mean(ours):.3f}")
         record_property(f"chance_from_{name}", round(mean(best), 3))
@@ -414,7 +414,7 @@ def test_feasible_starts_are_those_with_sixty_free_minutes(difficulty):
                 assert len(mine) < len(names), "an event that one agent can place alone"
 
 
-SLOTS = SlotKey({"demo": frozenset({"09:00", "10:00"}), "retro": frozenset({"12:00"})})
+SLOTS = ChoiceKey({"demo": frozenset({"09:00", "10:00"}), "retro": frozenset({"12:00"})})
 
 
 @pytest.mark.parametrize(
@@ -427,11 +427,11 @@ SLOTS = SlotKey({"demo": frozenset({"09:00", "10:00"}), "retro": frozenset({"12:
     ],
 )  # fmt: skip
 def test_worked_schedules(answer, expected):
-    verdict = assignments.grade(SLOTS, answer)
+    verdict = fields.choices(SLOTS, answer)
     assert (verdict.score, verdict.success) == (expected, expected == 1)
 
 
-QUERIES = QueryKey({"q1": ("Ada", "cousin", "Bela"), "q2": ("Cleo", "sibling", "Dima")})
+QUERIES = FieldsKey({"q1": ("Ada", "cousin", "Bela"), "q2": ("Cleo", "sibling", "Dima")})
 
 
 @pytest.mark.parametrize(
@@ -447,16 +447,16 @@ QUERIES = QueryKey({"q1": ("Ada", "cousin", "Bela"), "q2": ("Cleo", "sibling", "
     ],
 )  # fmt: skip
 def test_worked_queries(answer, expected):
-    verdict = queries.grade(QUERIES, answer)
+    verdict = fields.fields(QUERIES, answer)
     assert (verdict.score, verdict.success) == (expected, expected == 1)
 
 
 def test_reasons_name_the_first_loss():
-    assert assignments.grade(SLOTS, {"demo": "11:00"}).reason == "0 of 2 events feasible; demo cannot be at '11:00'"
-    assert assignments.grade(SLOTS, {"demo": "09:00"}).reason == "1 of 2 events feasible; retro is not placed"
-    assert assignments.grade(SLOTS, {"demo": "09:00"}).where == {"right": ["demo"], "wrong": ["retro"]}
-    said = queries.grade(QUERIES, {"q1": ["Ada", "cousin", "Bela"], "q2": 10**5000})
-    assert said.reason == "1 of 2 queries right; q2 is Cleo sibling Dima, not some int"
+    assert fields.choices(SLOTS, {"demo": "11:00"}).reason == "0 of 2 items right; demo cannot be '11:00'"
+    assert fields.choices(SLOTS, {"demo": "09:00"}).reason == "1 of 2 items right; retro has no value"
+    assert fields.choices(SLOTS, {"demo": "09:00"}).where == {"right": ["demo"], "wrong": ["retro"]}
+    said = fields.fields(QUERIES, {"q1": ["Ada", "cousin", "Bela"], "q2": 10**5000})
+    assert said.reason == "1 of 2 items right; q2 is Cleo sibling Dima, not some int"
     assert said.where == {"right": ["q1"], "wrong": ["q2"]}
     assert grade(get_task("maze"), OPEN, None).reason == "no answer"
 

@@ -28,10 +28,12 @@ import pytest
 
 from graders import RULES, Grade, grade
 from tasks import FAMILIES, FRICTIONS, Frame, Problem, Task, all_tasks, get_task, problem, register
-from tasks.answers import PathKey, SlotForm, SlotKey
+from tasks.answers import (
+    CellsKey, ChoiceKey, CostKey, EdgesKey, GroupsKey, JointKey, Key, LinksKey, NumberKey, PathKey, RouteKey, SlotForm,
+)  # fmt: skip
 from tasks.base import _REGISTRY, ATTEMPTS, DIFFICULTIES, seeded
 from tasks.drawing import svg, text
-from tasks.frames import SCHEMES, disorient, draw_frames, orient
+from tasks.frames import SCHEMES, Scheme, disorient, draw_frames, orient, schemes
 from tasks.names import NAMES
 from tasks.spatial.maze import Maze
 
@@ -128,7 +130,7 @@ def pieces(answer: Any) -> Iterator[Any]:
     """What an answer that was given up early looks like."""
     if isinstance(answer, dict):
         yield from (dict(islice(answer.items(), n)) for n in range(len(answer) + 1))
-    elif isinstance(answer, list):
+    elif isinstance(answer, list | str):
         yield from (answer[:n] for n in range(len(answer) + 1))
     else:
         yield answer
@@ -160,11 +162,50 @@ def equivalents(task: Task[Any], one: Case) -> Iterator[Any]:
     if isinstance(one.answer, dict):
         yield dict(reversed(one.answer.items()))
         yield dict(sorted(one.answer.items()))
-    key = task.key(one.problem.instance)
-    if isinstance(key, PathKey):
-        for scheme in SCHEMES:
-            told = [list(scheme.write((r, c), key.height, key.width)) for r, c in one.answer]
-            yield from (told, told[1:])  # with and without the start
+    yield from retold(task.key(one.problem.instance), one.answer)
+
+
+def retold(key: Key, answer: Any) -> Iterator[Any]:
+    """The same answer in other words, as far as its kind allows."""
+    if isinstance(key, PathKey | CostKey | RouteKey | CellsKey | JointKey | LinksKey):
+        shape = key.path.shape if isinstance(key, CostKey) else key.shape
+
+        def written(cells: Any, scheme: Scheme) -> list[list[int]]:
+            return [list(scheme.write(tuple(cell), shape)) for cell in cells]
+
+        for scheme in schemes(len(shape)):
+            if isinstance(answer, dict):
+                yield {walker: written(cells, scheme) for walker, cells in answer.items()}
+            else:
+                yield written(answer, scheme)
+                if not isinstance(key, CellsKey):
+                    yield written(answer, scheme)[1:]  # without the start
+        if isinstance(key, CellsKey):
+            yield from (answer[::-1], answer + answer[:3])
+        if isinstance(key, LinksKey):
+            yield {pair: cells[::-1] for pair, cells in answer.items()}
+        if isinstance(key, JointKey):
+            yield {walker: cells[1:] for walker, cells in answer.items()}
+        return
+    if isinstance(key, EdgesKey | GroupsKey):
+        yield [group[::-1] for group in answer]
+    if isinstance(key, GroupsKey):
+        yield answer[::-1]
+    if isinstance(key, EdgesKey):
+        yield [edge if i % 2 else edge[::-1] for i, edge in enumerate(answer)]
+    if isinstance(key, NumberKey):
+        yield from (str(answer), f" {answer} ", float(answer), f"+{answer}")
+    elif not isinstance(key, ChoiceKey):  # names, whatever their case and the blanks around them
+        yield from (spelled(answer, str.upper), spelled(answer, str.lower), spelled(answer, lambda name: f" {name} "))
+
+
+def spelled(value: Any, how: Callable[[str], str]) -> Any:
+    """`value` with every text in it spelled in another way; names of items stay."""
+    if isinstance(value, str):
+        return how(value)
+    if isinstance(value, dict):
+        return {k: spelled(v, how) for k, v in value.items()}
+    return [spelled(v, how) for v in value] if isinstance(value, list) else value
 
 
 def check_grade(verdict: Grade, about: object = "") -> float:
@@ -316,12 +357,15 @@ def form_tells_no_truth(task: Task[Any], cases: Cases) -> None:
         assert len(forms) == 1, one.seed
 
 
+CHANCY = {"kendall": 0.8, "circular": 0.8, "constraints": 0.85, "text": 0.8, "grid": 0.8}  # chance is far above 0
+
+
 def half_is_not_enough(task: Task[Any], cases: Cases) -> None:
     """Guessing from one view, or giving another instance's answer, does badly on average."""
     guesses = [grade(task, c.problem.instance, task.solve(v)) for c in cases for v in c.problem.views]
-    assert mean(map(check_grade, guesses)) < 0.6
+    assert mean(map(check_grade, guesses)) < CHANCY.get(task.rule, 0.6)
     strangers = [grade(task, c.problem.instance, o.answer) for c, o in pairwise(cases)]
-    assert mean(map(check_grade, strangers)) < 0.6
+    assert mean(map(check_grade, strangers)) < CHANCY.get(task.rule, 0.6)
     assert mean(g.success for g in guesses) < 0.1
 
 
@@ -386,7 +430,8 @@ def nothing_is_worth_nothing(task: Task[Any], cases: Cases) -> None:
     for one in cases:
         for bad in garbage():
             verdict = grade(task, one.problem.instance, bad)
-            assert check_grade(verdict) == 0, (one.seed, verdict.reason)
+            limit = 0.3 if isinstance(bad, str) and task.rule == "text" else 0  # a letter may be right by chance
+            assert check_grade(verdict) <= limit, (one.seed, verdict.reason)
         for nearly in spoiled(one.answer, random.Random(one.seed)):
             assert check_grade(grade(task, one.problem.instance, nearly)) < 1, one.seed
 
@@ -594,10 +639,10 @@ def test_seeds_are_hashed_and_not_added():
 @pytest.mark.parametrize(("height", "width"), [(3, 5), (5, 3), (2, 4), (4, 4)])
 def test_schemes_are_sixteen_and_invertible(height, width):
     cells = [(r, c) for r in range(height) for c in range(width)]
-    written = {tuple(s.write(cell, height, width) for cell in cells) for s in SCHEMES}
+    written = {tuple(s.write(cell, (height, width)) for cell in cells) for s in SCHEMES}
     assert len(written) == 16
     for scheme in SCHEMES:
-        assert [scheme.read(scheme.write(c, height, width), height, width) for c in cells] == cells
+        assert [scheme.read(scheme.write(c, (height, width)), (height, width)) for c in cells] == cells
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
@@ -608,7 +653,7 @@ def test_a_drawing_is_oriented_as_its_scheme_counts(scheme):
     assert disorient(drawn, scheme) == rows
     for r, row in enumerate(rows):
         for c, mark in enumerate(row):
-            a, b = scheme.write((r, c), 3, 5)
+            a, b = scheme.write((r, c), (3, 5))
             assert drawn[a - scheme.base][b - scheme.base] == mark
 
 
@@ -703,7 +748,7 @@ class Board:
 class Toy(Task[Board]):
     """A timetable of which each agent knows half: the smallest task that keeps all promises."""
 
-    name, family, version, rule, prompt = "toy", "csp", 1, "slots", "When does each event start? Name the hours."
+    name, family, version, rule, prompt = "toy", "csp", 1, "choices", "When does each event start? Name the hours."
 
     def sample(self, rng: random.Random, difficulty: str) -> Board | None:
         names = sorted(rng.sample(NAMES, {"easy": 4, "default": 6, "hard": 8}[difficulty]))
@@ -739,8 +784,8 @@ class Toy(Task[Board]):
     def solve(self, view: Board) -> dict[str, str] | None:
         return {n: f"{h:02d}:00" for n, h in view.hours} or None
 
-    def key(self, instance: Board) -> SlotKey:
-        return SlotKey({n: frozenset({f"{h:02d}:00"}) for n, h in instance.hours})
+    def key(self, instance: Board) -> ChoiceKey:
+        return ChoiceKey({n: frozenset({f"{h:02d}:00"}) for n, h in instance.hours})
 
     def form(self, view: Board) -> SlotForm:
         return SlotForm(view.events)
@@ -808,7 +853,7 @@ def _telling_truth(self: Any, view: Any) -> Any:
 
 
 def _lenient_key(self: Any, instance: Any) -> Any:
-    return SlotKey({n: frozenset(f"{t % 24:02d}:00" for t in (h - 1, h, h + 1)) for n, h in instance.hours})
+    return ChoiceKey({n: frozenset(f"{t % 24:02d}:00" for t in (h - 1, h, h + 1)) for n, h in instance.hours})
 
 
 def _honest(self: Any, view: Any, rng: Any) -> Any:
@@ -863,17 +908,17 @@ def _saying_nothing(key: Any, answer: Any) -> Grade:
 
 def _counting(key: Any, answer: Any) -> Grade:
     """Pays for what is given, asked for or not."""
-    right = sum(t in (answer.get(e) or ()) for e, ts in key.feasible.items() for t in ts) if answer else 0
-    return Grade(min(1.0, len(answer or ()) / len(key.feasible)), right == len(key.feasible), "counted")
+    right = sum(t in (answer.get(e) or ()) for e, ts in key.right.items() for t in ts) if answer else 0
+    return Grade(min(1.0, len(answer or ()) / len(key.right)), right == len(key.right), "counted")
 
 
 def _trusting(key: Any, answer: Any) -> Grade:
-    right = sum(answer[e] in times for e, times in key.feasible.items())
-    return Grade(right / len(key.feasible), right == len(key.feasible), f"{right} right")
+    right = sum(answer[e] in times for e, times in key.right.items())
+    return Grade(right / len(key.right), right == len(key.right), f"{right} right")
 
 
 def _over_the_top(key: Any, answer: Any) -> Grade:
-    verdict = RULES["slots"](key, answer)
+    verdict = RULES["choices"](key, answer)
     return replace(verdict, score=verdict.score * 1.01)
 
 

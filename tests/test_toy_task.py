@@ -11,7 +11,7 @@ from collabtax.progress import Tally
 from collabtax.report import finish
 from collabtax.session import Session
 from tasks import Task, base, drawing
-from tasks.answers import SlotForm, SlotKey
+from tasks.answers import ChoiceKey, SlotForm
 from tasks.base import register
 
 TOY = "Add the two numbers of each line and read the sum as an hour. Give each line's name and that hour: `w: 03:00`."
@@ -25,7 +25,7 @@ class Numbers:
 
 
 class ToyTask(Task[Numbers]):
-    name, family, version, rule, prompt = "toy", "csp", 1, "slots", TOY
+    name, family, version, rule, prompt = "toy", "csp", 1, "choices", TOY
 
     def sample(self, rng, difficulty):
         count = {"easy": 2, "default": 3, "hard": 5}[difficulty]
@@ -69,7 +69,7 @@ class ToyTask(Task[Numbers]):
         return {n: f"{(a or 0) + (b or 0):02d}:00" for n, a, b in view.lines}
 
     def key(self, instance):
-        return SlotKey({event: frozenset({hour}) for event, hour in self.solve(instance).items()})
+        return ChoiceKey({event: frozenset({hour}) for event, hour in self.solve(instance).items()})
 
     def form(self, view):
         return SlotForm(tuple(n for n, _, _ in view.lines))

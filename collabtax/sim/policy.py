@@ -9,6 +9,7 @@ so that a reply depends on its request alone. Alone, a model slips at its `slip`
 
 from __future__ import annotations
 
+import json
 import random
 import re
 from dataclasses import dataclass, replace
@@ -19,7 +20,7 @@ from collabtax.agents import prompt
 from collabtax.sim.speech import Voice
 from graders import extract
 from tasks import Task, all_tasks
-from tasks.answers import Form, PathForm, QueryForm, SlotForm
+from tasks.answers import from_data
 from tasks.base import seeded
 from tasks.frames import Frame
 from tasks.relational.relaquery import INVERSE, WORDS
@@ -137,14 +138,12 @@ def extract_answer(request: str) -> str:
         raise ValueError("this extraction request holds no task of this suite")
     record = request.partition("<record>")[2].rpartition("</record>")[0]
     turns = re.split(r"\n\n\[(agent \d+)\]: ", "\n\n" + record.strip())
-    asked = re.findall(r"`(q\d+)` \((\w+), (\w+)\)", request)
-    forms: dict[str, Form] = {
-        "path": PathForm(),
-        "slots": SlotForm(tuple(re.findall(r"`(\w+)`", request.partition("the events are ")[2].partition(".")[0]))),
-        "queries": QueryForm({q: (x, y) for q, x, y in asked}, WORDS, INVERSE),
-    }
-    found = extract.read(forms[task.rule], list(zip(turns[1::2], turns[2::2], strict=True)))
-    return Voice(random.Random(0)).yaml(found.answer)
+    data = json.loads(request.rpartition("The names in it: ")[2].partition("\n")[0])
+    if data["kind"] == "queries":
+        data |= {"words": WORDS, "inverse": INVERSE}
+    form = from_data(data)
+    found = extract.read(form, list(zip(turns[1::2], turns[2::2], strict=True)))
+    return Voice(random.Random(0), form).yaml(found.answer)
 
 
 @dataclass
@@ -164,13 +163,13 @@ class Mind:
         return self.task.solve(view)
 
     def alone(self, second_look: bool) -> str:
-        voice = Voice(self.rng)
+        voice = Voice(self.rng, self.task.form(self.view))
         slipped = self.fails("slip") and not (second_look and self.fails("mend"))
         answer = self.answer(self.task.corrupt(self.view, seeded("slip", self.draws["slip"])) if slipped else self.view)
         return voice.solution(answer, second_look)
 
     def in_dialogue(self, heard: list[str], said: list[str]) -> str:
-        voice = Voice(self.rng)
+        voice = Voice(self.rng, self.task.form(self.view))
         told = [v for text in heard if (v := parsed(self.task, text)) is not None]
         combined = self.combine(told[0]) if told else None
         last = heard[-1] if heard else ""

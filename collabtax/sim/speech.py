@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import random
+from itertools import pairwise
 from typing import Any
 
-from tasks.frames import SCHEMES
+from tasks.answers import FieldsForm, Form, PathForm, TableForm
+from tasks.frames import schemes
 
-UPRIGHT = [s for s in SCHEMES if not (s.flip_rows or s.flip_cols)]  # need no size of the grid
 ASK = (
     "Please state what you know about it.",
     "What does your part say? Please state all of it.",
@@ -19,29 +20,87 @@ ASK = (
 class Voice:
     """Says acts in words."""
 
-    def __init__(self, rng: random.Random) -> None:
+    def __init__(self, rng: random.Random, form: Form) -> None:
         self.rng = rng
+        self.form = form
 
     def pick(self, *forms: str) -> str:
         return self.rng.choice(forms)
 
     def told(self, answer: Any) -> str:
         """An answer in one of the forms in which people write it down."""
-        if answer is None:
+        if answer is None or answer in ({}, []):
             return "I have no answer"
-        if isinstance(answer, list):
-            scheme = self.rng.choice(UPRIGHT)
-            cells = [scheme.write((a, b), 0, 0) for a, b in answer] if self.rng.random() < 0.3 else answer
-            form, joint = self.rng.choice(
-                (("({}, {})", " -> "), ("({},{})", " "), ("[{}, {}]", ", "), ("({}, {})", ", "))
-            )
-            return joint.join(form.format(a, b) for a, b in cells)
-        triples = all(isinstance(v, list) for v in answer.values())
-        texts = {k: v if isinstance(v, str) else ", ".join(v) for k, v in answer.items()}
-        if not triples and self.rng.random() < 0.3:
-            return "; ".join(f"{k} -> {v} UTC" for k, v in texts.items())
+        told: str = getattr(self, f"told_{self.form.kind}")(answer)
+        return told
+
+    def told_path(self, cells: Any) -> str:
+        dims = self.form.dims if isinstance(self.form, PathForm) else 2
+        scheme = self.rng.choice([s for s in schemes(dims) if not any(s.flips)])  # the others need the grid's size
+        shift = self.rng.random() < 0.3
+        told = [scheme.write(tuple(cell), (0,) * dims) if shift else cell for cell in cells]
+        marks, joint = self.rng.choice((("(, )", " -> "), ("(,)", " "), ("[, ]", ", "), ("(, )", ", ")))
+        return joint.join(f"{marks[0]}{marks[1:-1].join(map(str, cell))}{marks[-1]}" for cell in told)
+
+    def told_cells(self, cells: Any) -> str:
+        form, joint = self.rng.choice((("({}, {})", ", "), ("({},{})", " "), ("[{}, {}]", ", ")))
+        return joint.join(form.format(*cell) for cell in cells)
+
+    def told_paths(self, paths: Any) -> str:
+        return "\n" + "\n".join(f"{walker}: {' -> '.join(f'({a}, {b})' for a, b in cells)}" for walker, cells in paths.items())
+
+    def told_trail(self, edges: Any) -> str:
+        if all(a[1] == b[0] for a, b in pairwise(edges)) and self.rng.random() < 0.5:
+            return self.pick(" -> ", " - ", ", ").join([edges[0][0], *(v for _, v in edges)])
+        form = self.pick("{}-{}", "({}, {})", "{} - {}")
+        return ", ".join(form.format(*edge) for edge in edges)
+
+    def told_groups(self, groups: Any) -> str:
+        form = self.pick("({})", "{{{}}}", "[{}]")
+        return self.pick(", ", "; ", "\n").join(form.format(", ".join(group)) for group in groups)
+
+    def told_order(self, items: Any) -> str:
+        if self.rng.random() < 0.3:
+            return "\n" + "\n".join(f"{i}. {item}" for i, item in enumerate(items, 1))
+        return self.pick(", ", " > ", " -> ").join(items)
+
+    def told_number(self, number: Any) -> str:
+        return self.pick("{}", "**{}**", "{}.").format(number)
+
+    def told_text(self, text: Any) -> str:
+        return self.pick("{}", '"{}"', "**{}**").format(text)
+
+    def told_grid(self, rows: Any) -> str:
+        joint = self.pick("", " ")
+        return "\n" + "\n".join(joint.join(row) for row in rows)
+
+    def told_fields(self, values: Any) -> str:
+        fields = self.form.items if isinstance(self.form, FieldsForm) else {}
+
+        def told(item: str, value: Any) -> str:
+            if not isinstance(value, list):
+                return str(value)
+            return (" -> " if fields[item].kind == "order" else ", ").join(value) or "none"
+
+        return self.lines({item: told(item, value) for item, value in values.items()})
+
+    def told_table(self, cells: Any) -> str:
+        if not isinstance(self.form, TableForm):
+            return ""
+        keys = {row: [self.form.cell(row, column) for column in self.form.columns] for row in self.form.rows}
+        return self.lines({row: ", ".join(cells[k] for k in of if k in cells) for row, of in keys.items()})
+
+    def told_queries(self, triples: Any) -> str:
+        return self.lines({query: ", ".join(triple) for query, triple in triples.items()})
+
+    def told_slots(self, times: Any) -> str:
+        if self.rng.random() < 0.3:
+            return "; ".join(f"{event} -> {time} UTC" for event, time in times.items())
+        return self.lines(times)
+
+    def lines(self, items: dict[str, str]) -> str:
         joint = self.pick("\n", "\n- ")
-        return joint + joint.join(f"{k}: {v}" for k, v in texts.items())
+        return joint + joint.join(f"{item}: {value}" for item, value in items.items())
 
     def final(self, answer: Any) -> str:
         told = self.told(answer)

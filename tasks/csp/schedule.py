@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 
 from tasks import drawing
-from tasks.answers import SlotForm, SlotKey
+from tasks.answers import SlotForm, ChoiceKey
 from tasks.base import Task, register
 from tasks.frames import Frame
 from tasks.names import NAMES
@@ -76,7 +76,7 @@ OFFICE = re.compile(r"Office time is UTC([+-]\d\d?)\.")
 
 @register
 class Schedule(Task[Calendar]):
-    name, family, version, rule, prompt = "schedule", "csp", 1, "slots", PROMPT
+    name, family, version, rule, prompt = "schedule", "csp", 1, "choices", PROMPT
 
     def sample(self, rng: random.Random, difficulty: str) -> Calendar | None:
         size, wanted, hours = SIZES[difficulty]
@@ -158,8 +158,8 @@ class Schedule(Task[Calendar]):
         hours = {event: feasible(view.people, needed) or HOURS for event, needed in view.events}
         return {event: clock(h[0]) for event, h in hours.items()} or None
 
-    def key(self, instance: Calendar) -> SlotKey:
-        return SlotKey({e: frozenset(map(clock, feasible(instance.people, needed))) for e, needed in instance.events})
+    def key(self, instance: Calendar) -> ChoiceKey:
+        return ChoiceKey({e: frozenset(map(clock, feasible(instance.people, needed))) for e, needed in instance.events})
 
     def form(self, view: Calendar) -> SlotForm:
         return SlotForm(tuple(event for event, _ in view.events))

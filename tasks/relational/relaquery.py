@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from tasks import drawing
-from tasks.answers import QueryForm, QueryKey
+from tasks.answers import QueryForm, FieldsKey
 from tasks.base import Task, register
 from tasks.frames import Frame
 from tasks.names import NAMES
@@ -88,7 +88,7 @@ QUERY = re.compile(rf"\b(q\d+): what is {NAME} to {NAME}\?")
 
 @register
 class RelaQuery(Task[Kin]):
-    name, family, version, rule, prompt = "relaquery", "relational", 1, "queries", PROMPT
+    name, family, version, rule, prompt = "relaquery", "relational", 1, "fields", PROMPT
 
     def sample(self, rng: random.Random, difficulty: str) -> Kin | None:
         sizes, wanted = SIZES[difficulty]
@@ -164,8 +164,8 @@ class RelaQuery(Task[Kin]):
         """Where no kinship follows from a partial view the guess is a cousin."""
         return {q: [x, (kinships(view.edges, x, y) or ["cousin"])[0], y] for q, x, y in view.queries} or None
 
-    def key(self, instance: Kin) -> QueryKey:
-        return QueryKey({q: (x, kinships(instance.edges, x, y)[0], y) for q, x, y in instance.queries})
+    def key(self, instance: Kin) -> FieldsKey:
+        return FieldsKey({q: (x, kinships(instance.edges, x, y)[0], y) for q, x, y in instance.queries})
 
     def form(self, view: Kin) -> QueryForm:
         return QueryForm({q: (x, y) for q, x, y in view.queries}, WORDS, INVERSE)
