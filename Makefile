@@ -2,7 +2,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: bench test check perf lock clean
+.PHONY: bench test check gallery figures perf lock clean
 
 bench: $(VENV)/installed  ## measure the shipped models on the shipped recordings
 	$(BIN)/python -m pytest benchmarks
@@ -14,6 +14,13 @@ check: $(VENV)/installed  ## linter, formatter and type checker
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+
+gallery: $(VENV)/installed  ## write docs/gallery.md and its drawings
+	$(BIN)/python -m collabtax tasks --gallery docs
+
+figures: $(VENV)/installed  ## measure all tasks and state it in docs/tasks.md; takes minutes
+	$(BIN)/python -m pytest benchmarks/bench_tasks.py -q --benchmark-max-time=0.2 --benchmark-json=runs/tasks.json
+	$(BIN)/python -m collabtax tasks --figures runs/tasks.json docs/tasks.md
 
 perf: $(VENV)/installed  ## measure the suite's own speed
 	$(BIN)/python benchmarks/perf.py

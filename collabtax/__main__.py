@@ -3,49 +3,112 @@
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 import zipfile
 from pathlib import Path
+
+
+def sim(given: argparse.Namespace) -> None:
+    """Serve the simulated models until Ctrl-C."""
+    from collabtax.sim.endpoint import Server
+
+    if not 0 <= given.latency < 3600:
+        raise ValueError(f"--latency {given.latency:g} is no number of seconds from 0 to 3600")
+    try:
+        server = Server(given.port, given.latency)
+    except (OSError, OverflowError) as problem:
+        raise ValueError(f"port {given.port}: {problem}; try another --port") from problem
+    print(f"simulated models at {server.url} (stop with Ctrl-C)", flush=True)
+    try:
+        server.serve_forever()
+    except KeyboardInterrupt:
+        server.server_close()
+
+
+def pack(given: argparse.Namespace) -> None:
+    """Put the cassettes of each cell into one zip file."""
+    from collabtax.cassettes import pack as pack_cells
+
+    if not given.folder.is_dir():
+        raise ValueError(f"{given.folder} is no folder; give the one that --cassettes names")
+    try:
+        for path in pack_cells(given.folder):
+            print(path)
+    except (OSError, zipfile.BadZipFile) as problem:
+        raise ValueError(f"{given.folder} cannot be packed: {problem}; move the file away") from problem
+
+
+def tasks(given: argparse.Namespace) -> None:
+    """List the tasks, write their gallery, or state their figures."""
+    from collabtax.catalogue import about, figures, gallery, restate, table, timed
+    from tasks import all_tasks
+
+    if given.gallery:
+        for name, content in gallery(all_tasks()).items():
+            path = given.gallery / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(content, encoding="utf-8")
+        print(given.gallery / "gallery.md")
+        return
+    if given.figures:
+        times, (benchmark, page) = timed(given.figures[0]), given.figures
+        if missing := [task.name for task in all_tasks() if task.name not in times]:
+            raise ValueError(f"{benchmark} does not time {', '.join(missing)}; make figures")
+        found = {}
+        for task in all_tasks():
+            found[task.name] = figures(task, times[task.name])
+            print(f"{task.name}: ceiling {found[task.name].ceiling:.2f}, chance {found[task.name].chance:.2f}", flush=True)
+        page.write_text(restate(page.read_text(encoding="utf-8"), table(all_tasks(), found)), encoding="utf-8")
+        return
+    described = [about(task) for task in all_tasks()]
+    if given.json:
+        print(json.dumps(described, indent=1))
+        return
+    for one in described:
+        print(f"{one['name']:<16} {one['family']:<11} {one['answer']:<8} {one['rule']:<12} {one['summary']}")
+
+
+def play(given: argparse.Namespace) -> None:
+    """Play a task in the terminal."""
+    from collabtax.play import play as play_task
+    from tasks import get_task
+
+    play_task(get_task(given.task), given.seed, given.difficulty, given.friction, given.view, given.svg)
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Run a command; returns the exit code, 2 with one line on stderr for bad input."""
     parser = argparse.ArgumentParser(prog="python -m collabtax", description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
-    sim = commands.add_parser("sim", help="serve the simulated models as an OpenAI-compatible endpoint on loopback")
-    sim.add_argument("--port", type=int, default=8123, metavar="P", help="port (default: 8123; 0: any free one)")
-    sim.add_argument("--latency", type=float, default=0.0, metavar="S", help="seconds added to each reply")
-    pack = commands.add_parser("pack", help="put the cassettes of each cell into one zip file")
-    pack.add_argument("folder", type=Path, help="a folder of cassettes")
+    one = commands.add_parser("sim", help="serve the simulated models as an OpenAI-compatible endpoint on loopback")
+    one.add_argument("--port", type=int, default=8123, metavar="P", help="port (default: 8123; 0: any free one)")
+    one.add_argument("--latency", type=float, default=0.0, metavar="S", help="seconds added to each reply")
+    one.set_defaults(run=sim)
+    one = commands.add_parser("pack", help="put the cassettes of each cell into one zip file")
+    one.add_argument("folder", type=Path, help="a folder of cassettes")
+    one.set_defaults(run=pack)
+    one = commands.add_parser("tasks", help="list the tasks")
+    one.add_argument("--json", action="store_true", help="as JSON, with prompts and sizes")
+    one.add_argument("--gallery", type=Path, metavar="DIR", help="write gallery.md and its drawings into a folder")
+    one.add_argument(
+        "--figures", type=Path, nargs=2, metavar=("BENCHMARK", "PAGE"), help="measure all, state it in a page (minutes)"
+    )
+    one.set_defaults(run=tasks)
+    one = commands.add_parser("play", help="play a task: both views, your answer, its grade, a drawing")
+    one.add_argument("task", help="a task's name; `tasks` lists them")
+    one.add_argument("--seed", type=int, default=0, metavar="N", help="which instance (default: 0)")
+    one.add_argument("--difficulty", default="default", metavar="SIZE", help="easy, default or hard")
+    one.add_argument("--friction", default="natural", metavar="LEVEL", help="none, natural or strong")
+    one.add_argument("--view", type=int, choices=(1, 2), help="show one view only, as an agent that plays alone gets it")
+    one.add_argument("--svg", type=Path, metavar="FILE", help="where to put the drawing (default: TASK-SEED.svg)")
+    one.set_defaults(run=play)
     given = parser.parse_args(arguments)
-    if given.command == "pack":
-        from collabtax.cassettes import pack as pack_cells
-
-        if not given.folder.is_dir():
-            print(f"{given.folder} is no folder; give the one that --cassettes names", file=sys.stderr)
-            return 2
-        try:
-            for path in pack_cells(given.folder):
-                print(path)
-        except (OSError, zipfile.BadZipFile) as problem:
-            print(f"{given.folder} cannot be packed: {problem}; move the file away", file=sys.stderr)
-            return 2
-        return 0
-    if not 0 <= given.latency < 3600:
-        print(f"--latency {given.latency:g} is no number of seconds from 0 to 3600", file=sys.stderr)
-        return 2
-    from collabtax.sim.endpoint import Server
-
     try:
-        server = Server(given.port, given.latency)
-    except (OSError, OverflowError) as problem:
-        print(f"port {given.port}: {problem}; try another --port", file=sys.stderr)
+        given.run(given)
+    except ValueError as problem:
+        print(problem, file=sys.stderr)
         return 2
-    print(f"simulated models at {server.url} (stop with Ctrl-C)", flush=True)
-    try:
-        server.serve_forever()
-    except KeyboardInterrupt:
-        server.server_close()
     return 0
 
 

@@ -14,6 +14,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
+from importlib.metadata import entry_points
 from typing import Any, ClassVar, Generic, TypeVar
 
 from tasks.answers import Form, Key
@@ -21,6 +22,7 @@ from tasks.frames import Frame, draw_frames
 
 FAMILIES = ("spatial", "relational", "csp")
 DIFFICULTIES = ("easy", "default", "hard")
+ENTRY_POINTS = "collabtax.tasks"  # group of entry points under which other packages offer tasks
 ATTEMPTS = 200  # instances tried for one seed before the generator is declared broken
 
 View = TypeVar("View")
@@ -95,12 +97,14 @@ class Task(ABC, Generic[View]):
 
 @dataclass(frozen=True)
 class Problem(Generic[View]):
-    """A task at a seed: the instance, its views, the frame each view is told in, and why each view is not enough."""
+    """A task at a seed: the instance, its views, the frame each view is told in, why each view is not enough, and how
+    many draws it took."""
 
     instance: View
     views: tuple[View, ...]
     frames: tuple[Frame, ...]
     witnesses: tuple[View, ...]  # for each view another instance that contains it, on which our answer is wrong
+    draws: int = 1
 
 
 def problem(task: Task[View], seed: int, difficulty: str = "default", friction: str = "natural") -> Problem[View]:
@@ -128,7 +132,7 @@ def problem(task: Task[View], seed: int, difficulty: str = "default", friction: 
                 witnesses.append(other)
         if len(witnesses) == len(views):
             frames = draw_frames(friction, len(views), seeded(task.name, task.version, seed, "frames"))
-            return Problem(instance, views, frames, tuple(witnesses))
+            return Problem(instance, views, frames, tuple(witnesses), attempt + 1)
     raise ValueError(f"task {task.name}, seed {seed}, {difficulty}: no acceptable instance in {ATTEMPTS} draws")
 
 
@@ -152,6 +156,12 @@ def _load() -> None:
         package = importlib.import_module(f"tasks.{family}")
         for module in pkgutil.iter_modules(package.__path__):
             importlib.import_module(f"tasks.{family}.{module.name}")
+    for point in entry_points(group=ENTRY_POINTS):  # tasks of other packages: a module that registers them
+        try:
+            point.load()
+        except Exception as error:
+            fault = f"{type(error).__name__}: {error}"
+            raise ValueError(f"tasks of {point.value} (entry point {point.name!r}) cannot be loaded: {fault}") from error
 
 
 def all_tasks() -> list[Task[Any]]:

@@ -25,8 +25,8 @@ def plain(value: object) -> str:
 def svg(width: float, height: float, parts: Iterable[str], label: str) -> str:
     """Wrap `parts` into a drawing of `width` x `height` pixels with an accessible name."""
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:g} {height:g}" width="{width:g}" '
-        f'height="{height:g}" role="img" aria-label="{escape(plain(label))}">{"".join(parts)}</svg>'
+        f'<svg xmlns="http://www.w3.org/2000/svg" class="drawing" viewBox="0 0 {width:g} {height:g}" '
+        f'width="{width:g}" height="{height:g}" role="img" aria-label="{escape(plain(label))}">{"".join(parts)}</svg>'
     )
 
 

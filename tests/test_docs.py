@@ -2,13 +2,17 @@
 
 import re
 import shlex
+import sys
+import types
 from pathlib import Path
 
 import pytest
+from test_tasks import check_contract
 
 from collabtax.models import load_model, read_models
 from collabtax.options import OPTIONS, flag
 from collabtax.session import Session
+from tasks import all_tasks, base
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = sorted(
@@ -32,7 +36,14 @@ def test_python_runs(code, tmp_path, monkeypatch):
         session.run_cell(cell, lambda rollout: None)
     session.close()
     monkeypatch.chdir(tmp_path)
-    exec(compile(code, "a document", "exec"), {})
+    monkeypatch.setattr("tasks.base._REGISTRY", dict(base._REGISTRY))
+    known = {task.name for task in all_tasks()}
+    module = types.ModuleType("a_document", "What a document shows.")
+    monkeypatch.setitem(sys.modules, "a_document", module)  # dataclasses look their module up
+    exec(compile(code, "a document", "exec"), module.__dict__)
+    for task in all_tasks():
+        if task.name not in known:
+            check_contract(task, range(20))
 
 
 @pytest.mark.parametrize("code", list(blocks("toml")))

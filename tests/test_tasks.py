@@ -120,7 +120,9 @@ def spoiled(answer: Any, rng: random.Random) -> Iterator[Any]:
     """`answer` with one part exchanged for something that answers nothing."""
     for bad in garbage():
         if isinstance(answer, dict):
-            yield {**answer, rng.choice(sorted(answer)): bad}
+            item = rng.choice(sorted(answer))
+            if not (type(bad) is int and bad == answer[item]):  # a right number, for once
+                yield {**answer, item: bad}
         elif isinstance(answer, list):
             at = rng.randrange(len(answer))
             yield [*answer[:at], bad, *answer[at + 1 :]]

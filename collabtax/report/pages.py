@@ -34,6 +34,7 @@ from tasks import get_task
 
 CHECKOUT = Path(collabtax.__file__).parents[1]  # where the commands on the pages are run
 TEMPLATES = CHECKOUT / "report_templates"
+STYLES = ("style.css", "colours.css", "drawing.css")
 MARK = b'content="collabtax-report"'  # in the first line of every file of ours
 PAGES = 3000  # most rollouts that get a page
 HIDDEN = re.compile(
@@ -228,7 +229,8 @@ def write(summary: Summary, settings: Settings, folder: Path) -> None:
         OSError: the folder cannot be written, or holds somebody else's file where one of ours belongs.
     """
     report = Report(summary, settings, folder)
-    report.put("style.css", (TEMPLATES / "style.css").read_text(encoding="utf-8"))
+    styles = [(TEMPLATES / name).read_text(encoding="utf-8") for name in STYLES]
+    report.put("style.css", "".join(styles))
     report.index()
     for cell in summary.cells:
         report.cell(cell)
