@@ -8,6 +8,8 @@ import sys
 import zipfile
 from pathlib import Path
 
+from tasks.answers import FORMS
+
 
 def sim(given: argparse.Namespace) -> None:
     """Serve the simulated models until Ctrl-C."""
@@ -37,6 +39,17 @@ def pack(given: argparse.Namespace) -> None:
             print(path)
     except (OSError, zipfile.BadZipFile) as problem:
         raise ValueError(f"{given.folder} cannot be packed: {problem}; move the file away") from problem
+
+
+def merge(given: argparse.Namespace) -> None:
+    """Put the runs of several machines together."""
+    from collabtax.store import merge as merge_runs
+
+    try:
+        count = merge_runs(given.runs, given.out)
+    except OSError as problem:
+        raise ValueError(str(problem)) from problem
+    print(f"{count} rollouts of {len(given.runs)} runs in {given.out}")
 
 
 def tasks(given: argparse.Namespace) -> None:
@@ -77,6 +90,31 @@ def play(given: argparse.Namespace) -> None:
     play_task(get_task(given.task), given.seed, given.difficulty, given.friction, given.view, given.svg)
 
 
+def extract(given: argparse.Namespace) -> None:
+    """Read the answer out of a text, or out of a JSON list of messages, and print it as JSON."""
+    from graders import extract
+    from tasks.answers import from_data
+
+    try:
+        form = from_data({"kind": given.type, **json.loads(given.form)})
+    except (ValueError, TypeError, AttributeError) as problem:
+        fields = "a JSON object with the fields of the form in tasks/answers.py"
+        raise ValueError(f"--type {given.type} --form {given.form!r:.200}: {problem}; --form takes {fields}") from problem
+    try:
+        text = sys.stdin.read() if str(given.file) == "-" else given.file.read_text(encoding="utf-8")
+    except (OSError, UnicodeError) as problem:
+        raise ValueError(f"{given.file} cannot be read: {problem}") from problem
+    turns = [("agent 1", text)]
+    if given.messages:
+        try:
+            turns = [(str(one.get("speaker", "agent")), str(one["text"])) for one in json.loads(text)]
+        except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as problem:
+            raise ValueError(f"{given.file} is no JSON list of messages with `speaker` and `text`: {problem}") from problem
+    found = extract.interpret(form, text) if given.yaml else extract.read(form, turns)
+    said = {**vars(found), "outcome": extract.outcome(found)}
+    print(json.dumps(said, indent=1))
+
+
 def main(arguments: list[str] | None = None) -> int:
     """Run a command; returns the exit code, 2 with one line on stderr for bad input."""
     parser = argparse.ArgumentParser(prog="python -m collabtax", description=__doc__)
@@ -88,6 +126,10 @@ def main(arguments: list[str] | None = None) -> int:
     one = commands.add_parser("pack", help="put the cassettes of each cell into one zip file")
     one.add_argument("folder", type=Path, help="a folder of cassettes")
     one.set_defaults(run=pack)
+    one = commands.add_parser("merge", help="put the runs of several machines together")
+    one.add_argument("out", type=Path, help="the run that is made")
+    one.add_argument("runs", type=Path, nargs="+", help="folders that --run named")
+    one.set_defaults(run=merge)
     one = commands.add_parser("tasks", help="list the tasks")
     one.add_argument("--json", action="store_true", help="as JSON, with prompts and sizes")
     one.add_argument("--gallery", type=Path, metavar="DIR", help="write gallery.md and its drawings into a folder")
@@ -103,6 +145,13 @@ def main(arguments: list[str] | None = None) -> int:
     one.add_argument("--view", type=int, choices=(1, 2), help="show one view only, as an agent that plays alone gets it")
     one.add_argument("--svg", type=Path, metavar="FILE", help="where to put the drawing (default: TASK-SEED.svg)")
     one.set_defaults(run=play)
+    one = commands.add_parser("extract", help="read the answer out of a text and print it as JSON")
+    one.add_argument("file", type=Path, help="a file with one message; - for standard input")
+    one.add_argument("--type", required=True, metavar="TYPE", help=f"kind of answer: {', '.join(FORMS)}")
+    one.add_argument("--form", default="{}", metavar="JSON", help="what else its form says, like {\"items\": [\"Ann\", \"Bob\"]}")
+    one.add_argument("--messages", action="store_true", help="the file is a JSON list of {speaker, text}")
+    one.add_argument("--yaml", action="store_true", help="the file is the reply of a model extractor")
+    one.set_defaults(run=extract)
     given = parser.parse_args(arguments)
     try:
         given.run(given)

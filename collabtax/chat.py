@@ -1,9 +1,10 @@
-"""The one way to ask a model: replay, simulated model or endpoint; retries; usage. Above it nobody knows HTTP."""
+"""The one way to ask a model: replay, simulated model or endpoint; limits, retries; usage. Above it nobody knows HTTP."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+import hashlib
 import json
 import math
 import random
@@ -11,9 +12,11 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from collabtax.cassettes import SECRET, Conversation, current
+from collabtax.limits import Fate, Limiter
 from collabtax.models import Model
 from collabtax.replies import EndpointError as EndpointError
 from collabtax.replies import ReplyError, read_reply
@@ -25,6 +28,7 @@ if TYPE_CHECKING:
 TIMEOUT, CONNECT = 120.0, 60.0  # seconds a call and to connect (paper, appendix J; starved cores connect slowly)
 NETWORK_RETRIES, FILTER_RETRIES = 5, 6  # paper, appendix J
 LONGEST_WAIT = 60.0  # seconds between two tries
+PATIENCE = 3600.0  # seconds for which an endpoint may refuse every call
 LETTERS = 4  # characters a token, roughly: what is far beyond a model's context is not sent
 BROKE = ("insufficient_quota", "exceeded_current_quota_error", "billing_hard_limit_reached", "billing_not_active")
 FATAL = (*BROKE, "invalid_api_key", "model_not_found")
@@ -60,7 +64,13 @@ def wanted_pause(headers: Mapping[str, str]) -> float:
 class Chat:
     """Completions for all rollouts of a process. Its methods run in one event loop."""
 
-    def __init__(self, on_wait: Callable[[str, float], None] = lambda cause, seconds: None) -> None:
+    def __init__(
+        self, on_wait: Callable[[str, float], None] = lambda cause, seconds: None, shared: Path | None = None
+    ) -> None:
+        """`on_wait` gets cause and seconds of waiting; `shared`: a folder for what the processes of a run tell each other
+        about endpoints."""
+        self._limiters: dict[tuple[str, str], Limiter] = {}
+        self._shared = shared
         self._clients: dict[tuple[str, str], openai.AsyncOpenAI] = {}
         self._pools: dict[bool, httpx2.AsyncClient] = {}  # with TLS and without
         self._on_wait = on_wait
@@ -98,13 +108,14 @@ class Chat:
 
         if model.context and (size := sum(len(m["content"]) for m in asked.messages) // LETTERS) > model.context:
             raise EndpointError(f"about {size} tokens do not fit into the {model.context} that {model.name} takes")
-        client, key = self._client(model), model.key()
+        client, key, limiter = self._client(model), model.key(), self._limiter(model)
         body = wire(asked)
         rng = random.Random(asked.digest())
-        tries = 0
+        tries, place = 0, limiter.place()
         while True:
-            tries += 1
             allowed, wait, least = NETWORK_RETRIES, 0.5, 0.0
+            fate: Fate = "void"
+            started = await limiter.start(place)
             try:
                 # The SDK's own entry for plain requests: its typed one walks the whole history on every call.
                 reply = await client.post(
@@ -113,6 +124,7 @@ class Chat:
                     content=body,
                     options={"headers": {"content-type": "application/json"}},
                 )
+                fate = "answered"
                 read_reply(reply.text)
                 return reply.text, reply.extensions["seconds"]  # the transport took it for an answer and recorded it
             except ReplyError as problem:
@@ -126,15 +138,25 @@ class Chat:
                     allowed, wait = FILTER_RETRIES, 2.0
             except openai.APIStatusError as problem:
                 cause, least = explain(problem, model, key), wanted_pause(problem.response.headers)
+                fate = "failed" if problem.status_code == 408 or problem.status_code >= 500 else "answered"
                 if "content_filter" in problem.response.text:
                     allowed, wait = FILTER_RETRIES, 2.0
                 elif (problem.status_code not in (408, 409, 429) and problem.status_code < 500) or any(
                     word in problem.response.text for word in FATAL
                 ):
                     raise EndpointError(cause) from None
+                elif problem.status_code == 429:
+                    fate = "refused"
             except openai.APIConnectionError as problem:
-                reason = problem.__cause__
+                fate, reason = "failed", problem.__cause__
                 cause = f"{model.host}: {masked(str(reason or ''), key) or type(reason or problem).__name__}"
+            finally:
+                limiter.leave(started, fate, least)
+            if fate == "refused":  # it was not its turn yet: no try is lost
+                if limiter.refused_for() > PATIENCE:
+                    raise EndpointError(f"{cause} (and so was every call for {PATIENCE / 60:.0f} minutes)")
+                continue
+            tries += 1
             if tries > allowed:
                 raise EndpointError(f"{cause} (after {tries} tries)")
             draw = rng.random()
@@ -158,6 +180,15 @@ class Chat:
                 api_key=model.key(), base_url=model.url, http_client=self._pools[tls], max_retries=0, timeout=timeout
             )
         return self._clients[where]
+
+    def _limiter(self, model: Model) -> Limiter:
+        """One limiter an endpoint, since it counts by key."""
+        where = (model.url, model.key_env)
+        if where not in self._limiters:
+            name = hashlib.sha256(" ".join(where).encode()).hexdigest()[:16]
+            notice = self._shared / name if self._shared else None
+            self._limiters[where] = Limiter(model.host, self._on_wait, notice)
+        return self._limiters[where]
 
     async def aclose(self) -> None:
         for pool in self._pools.values():

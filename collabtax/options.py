@@ -22,6 +22,9 @@ OPTIONS: tuple[tuple[str, type, Any, str, str], ...] = (
     ("mode", list, (), "NAME", "solo, half, homo or hetero, or several with commas (default: all)"),
     ("study", list, (), "NAME", "a study: tax (default: all)"),
     ("rollouts", int, 50, "N", "rollouts of each cell (default: 50)"),
+    ("max_cost", float, 0.0, "USD", "start no rollout once those of this run have cost this much, all workers and machines "
+     "together; exit code 12 (default: no limit)"),
+    ("shard", str, "", "I/N", "run the I-th of N parts of the cells only; `python -m collabtax merge` puts their runs together"),
     ("seed", int, 0, "N", "first seed; a rollout's seed picks its instance and views (default: 0)"),
     ("intervention", list, (), "NAME", f"beside the plain dialogue: {', '.join(INTERVENTIONS)}; several with commas"),
     ("friction", str, "natural", "LEVEL", "how far apart the agents' frames start: none, natural, strong"),
@@ -29,7 +32,8 @@ OPTIONS: tuple[tuple[str, type, Any, str, str], ...] = (
     ("temperature", float, 0.7, "T", "sampling temperature of the agents (default: 0.7)"),
     ("turn_cap", int, 50, "N", "exchanges, one turn from each agent, after which a dialogue ends (default: 50)"),
     ("no_critic", bool, False, "", "leave out the second look that solo takes at its answer"),
-    ("extractor", str, "program", "program|MODEL", "what reads the answer out of a transcript (default: program)"),
+    ("extractor", str, "program", "program|MODEL", "what reads the answer out of a transcript (default: program); of two "
+     "with a comma the first one counts and their agreement is told"),
     ("record_mode", str, "", "MODE", "none: replay only (default without --model); once; new_episodes: replay, then "
      "record (default with --model); all: record anew"),
     ("cassettes", str, "cassettes", "DIR", "folder of the recordings (default: cassettes)"),
@@ -37,6 +41,10 @@ OPTIONS: tuple[tuple[str, type, Any, str, str], ...] = (
     ("run", str, "", "DIR", "folder of the results; a run that is there is resumed (default: runs/ and a name made of "
      "the settings)"),
     ("report", str, "", "DIR", "folder of the HTML report (default: report in the run's folder)"),
+    ("baseline", str, "", "FILE", "compare how recordings are read and graded with this file; exit code 10: something "
+     "changed, 11: cannot be compared"),
+    ("update_baseline", bool, False, "", "write the --baseline file from this run instead of comparing with it"),
+    ("markdown", str, "", "FILE", "add the summary to a file, as Markdown (default: $GITHUB_STEP_SUMMARY, where it is set)"),
     ("concurrency", int, 10, "N", "rollouts under way at once in each process (default: 10)"),
     ("plan", bool, False, "", "say what would run, how many calls and tokens and what it would cost, and stop"),
 )  # fmt: skip
@@ -49,7 +57,7 @@ CHOICES: dict[str, Sequence[str]] = {
     "record_mode": RECORD_MODES,
     "family": ("spatial", "relational", "csp"),
 }
-TABLE_ONLY = {"rollouts_of": dict}  # model -> fewer rollouts, in a table
+TABLE_ONLY = ("rollouts_of", "tasks_of")  # in a table: model -> fewer rollouts, model -> fewer tasks
 
 
 def flag(name: str) -> str:

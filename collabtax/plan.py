@@ -66,12 +66,11 @@ def estimate(cell: Cell, session: Session) -> Estimate:
         for m in cell.models
     ]
     spoken = calls * REPLY
-    if settings.extractor != "program":  # one more call, which reads the whole record
-        read = opening + calls * REPLY
-        costs.append(
-            settings.models[settings.extractor].price({"prompt": round(read * left), "completion": round(REPLY * left)})
-        )
-        calls, sent, spoken = calls + 1, sent + read, spoken + REPLY
+    read = opening + spoken
+    for reader in settings.extractors:
+        if reader != "program":  # one more call, which reads the whole record
+            costs.append(settings.models[reader].price({"prompt": round(read * left), "completion": round(REPLY * left)}))
+            calls, sent, spoken = calls + 1, sent + read, spoken + REPLY
     cost = None if None in costs else sum(c for c in costs if c is not None)
     return Estimate(
         cell, len(planned), len(planned) - len(seeds), recorded, calls * left, sent * left, spoken * left, cost

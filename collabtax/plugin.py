@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 SESSION: pytest.StashKey[Session] = pytest.StashKey()
 PREFIX = "collabtax_"
+SPENT = 12  # exit code where --max-cost was reached
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -51,7 +52,7 @@ def given_options(config: pytest.Config) -> dict[str, Any]:
     given = {
         k.removeprefix(PREFIX): v for k, v in vars(config.option).items() if k.startswith(PREFIX) and v is not None
     }
-    for name in ("run", "report", "cassettes", "models"):
+    for name in ("run", "report", "cassettes", "models", "baseline", "markdown"):
         if given.get(name):
             given[name] = str(config.invocation_params.dir / given[name])
     return given
@@ -153,6 +154,10 @@ class Controller:
             return
         try:
             session.store.probe()
+            if session.settings.baseline and not session.settings.update_baseline:
+                from collabtax.baseline import read
+
+                read(session.settings.baseline)
         except ValueError as problem:
             pytest.exit(str(problem), returncode=pytest.ExitCode.USAGE_ERROR)
         planned = sum(len(session.settings.seeds(c)) for c in self.cells)
@@ -184,7 +189,13 @@ class Controller:
             return
         from collabtax.report import finish
 
-        self.lines = list(finish(session_of(self.config), self.cells, self.display.tally))
+        settings = session_of(self.config).settings
+        self.lines, verdict = finish(session_of(self.config), self.cells, self.display.tally)
+        if verdict:
+            session.exitstatus = verdict
+        if (most := settings.max_cost) and session_of(self.config).store.spent() >= most:
+            session.exitstatus = SPENT
+            self.lines.insert(0, f"WARNING: --max-cost {most:g} is reached; what was not started is counted as skipped")
         if self.lines[-1].startswith("no report:") and session.exitstatus == pytest.ExitCode.OK:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED  # who publishes the report must not take it for done
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import traceback
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
@@ -13,7 +13,7 @@ from typing import Any
 import graders
 from collabtax import __version__
 from collabtax.agents import Agent, prompt
-from collabtax.cassettes import Cassette, CassetteMiss
+from collabtax.cassettes import Cassette, CassetteMiss, canonical
 from collabtax.cells import Cell, printable
 from collabtax.chat import Chat, Completion, EndpointError
 from collabtax.protocols import Transcript, run
@@ -51,7 +51,8 @@ def schema(form: Form) -> str:
 @dataclass(frozen=True)
 class Rollout:
     """One record, plain JSON: what is needed to re-grade and to explain. `score` is None exactly for infrastructure
-    failures; `no_answer` and `unreadable` score 0 and are counted apart. `cost` is None where a price is not known."""
+    failures; `no_answer` and `unreadable` score 0 and are counted apart. `cost` is None where a price is not known.
+    `second` is what a second extractor read, if there is one."""
 
     study: str
     task: str
@@ -71,6 +72,7 @@ class Rollout:
     answer: Any
     warning: str
     evidence: str
+    second: dict[str, Any] | None
     termination: str
     turns: list[dict[str, Any]]
     usage: dict[str, int]
@@ -94,14 +96,16 @@ async def run_rollout(cell: Cell, seed: int, settings: Settings, chat: Chat) -> 
     rollouts are under way beside it, and paid for."""
     task = get_task(cell.task)
     transcript, extra, unplayed = Transcript(), list[Completion](), 0
-    extraction, grade = extract.Extraction(None, "", ""), Grade(0.0, False, "")
+    extraction, grade, readings = extract.Extraction(None, "", ""), Grade(0.0, False, ""), list[extract.Extraction]()
     outcome, error = "infrastructure", ""
     try:
         one = cached_problem(task, seed, settings.difficulty, settings.friction)
         about = {"models": {m: settings.models[m].host for m in cell.models}}
         with Cassette(settings.cassette(cell, seed), settings.record_mode, about) as cassette:
             await run(cell, task, one, settings, chat, transcript)
-            extraction = await read_answer(task, one, transcript, settings, chat, extra)
+            for reader in settings.extractors:
+                readings.append(await read_answer(task, one, transcript, reader, settings, chat, extra))
+            extraction = readings[0]
         unplayed = cassette.unplayed
         grade = graders.grade(task, one.instance, extraction.answer)
         outcome = {"answered": "scored"}.get(kind := extract.outcome(extraction), kind)
@@ -125,22 +129,35 @@ async def run_rollout(cell: Cell, seed: int, settings: Settings, chat: Chat) -> 
         versions={**settings.versions(cell), "suite": __version__}, outcome=outcome,
         score=None if outcome == "infrastructure" else grade.score, success=grade.success, reason=grade.reason,
         where=grade.where, answer=extraction.answer, warning=extraction.warning, evidence=extraction.evidence,
+        second=second(settings.extractors, readings),
         termination=transcript.termination or "error", turns=turns, usage=usage,
         cost=None if None in costs else round(sum(c for c in costs if c), 9), error=printable(error), unplayed=unplayed,
     )  # fmt: skip
 
 
+def second(readers: Sequence[str], readings: Sequence[extract.Extraction]) -> dict[str, Any] | None:
+    """What the second reader of two made of a transcript, and whether it is what the first made of it."""
+    if len(readings) < 2:
+        return None
+    answers = [reading.answer for reading in readings]
+    both = "neither" if answers == [None, None] else "first only" if answers[1] is None else "second only"
+    if None not in answers:
+        both = "equal" if canonical(answers[0]) == canonical(answers[1]) else "differ"
+    return {"extractor": readers[1], "answer": answers[1], "warning": readings[1].warning, "agreement": both}
+
+
 async def read_answer(
-    task: Task[Any], one: Problem[Any], transcript: Transcript, settings: Settings, chat: Chat, extra: list[Completion]
-) -> extract.Extraction:
+    task: Task[Any], one: Problem[Any], transcript: Transcript, reader: str, settings: Settings, chat: Chat,
+    extra: list[Completion],
+) -> extract.Extraction:  # fmt: skip
     """The answer of a transcript, read by the program or, as in the paper, by a model that sees task and dialogue."""
     form = task.form(one.instance)
     turns = [(f"agent {seat + 1}", completion.text) for seat, completion in transcript.turns]
-    if settings.extractor == "program":
+    if reader == "program":
         return extract.read(form, turns)
     record = "\n\n".join(f"[{speaker}]: {text}" for speaker, text in turns).replace("</record>", "</ record>")
     request = prompt("extractor_task").format(task=task.prompt, record=record, schema=schema(form))
-    model = settings.models[settings.extractor]
+    model = settings.models[reader]
     messages = ("system", prompt("extractor_system")), ("user", request)
     reply = await Agent.start(0, model, EXTRACTOR_TEMPERATURE, *messages).reply(chat)
     extra.append(reply)
@@ -148,13 +165,17 @@ async def read_answer(
 
 
 async def run_cell(
-    cell: Cell, seeds: Iterable[int], settings: Settings, chat: Chat, done: Callable[[Rollout], None]
-) -> None:
-    """Run the rollouts of `cell` at `seeds`, `settings.concurrency` at once; `done` gets each as it ends."""
+    cell: Cell, seeds: Iterable[int], settings: Settings, chat: Chat, done: Callable[[Rollout], None],
+    may_start: Callable[[], bool] = lambda: True,
+) -> None:  # fmt: skip
+    """Run the rollouts of `cell` at `seeds`, `settings.concurrency` at once; `done` gets each as it ends, `may_start` is
+    asked before each."""
     waiting = iter(seeds)
 
     async def lane() -> None:
         for seed in waiting:  # lanes share the iterator: no task exists before its turn
+            if not may_start():
+                return
             done(await run_rollout(cell, seed, settings, chat))
 
     async with asyncio.TaskGroup() as lanes:

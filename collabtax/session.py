@@ -15,6 +15,9 @@ from collabtax.settings import settings
 from collabtax.store import Key, Store, key
 
 
+SPENT = "nothing was started any more after --max-cost"
+
+
 class Session:
     """Settings are checked when it is made; folders, keys and connections are touched when a cell needs them."""
 
@@ -68,12 +71,19 @@ class Session:
 
         if not self._broken and not self.settings.plan:
             try:
-                self._runner.run(run_cell(cell, self.todo(cell), self.settings, self._chat, done))
+                self._runner.run(run_cell(cell, self.todo(cell), self.settings, self._chat, done, self._may_start))
             except* OSError as group:
                 self._broken = f"results cannot be stored: {group.exceptions[0]}; make room and run the same again"
             finally:
                 self.store.close()
         return [*sorted(failures), *filter(None, [self._broken])]
+
+    def _may_start(self) -> bool:
+        """Whether there is money for another rollout; once there is not, none starts any more."""
+        most = self.settings.max_cost
+        if most and not self._broken and (spent := self.store.spent()) >= most:
+            self._broken = f"{SPENT} {most:g}: the run has cost ${spent:.4f}; a higher one goes on from here"
+        return not self._broken
 
     def close(self) -> None:
         self._runner.run(self._chat.aclose())

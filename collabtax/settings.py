@@ -10,8 +10,10 @@ from __future__ import annotations
 import difflib
 import hashlib
 import math
+import os
+import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
@@ -36,6 +38,7 @@ class Settings:
     study: tuple[str, ...]
     rollouts: int
     rollouts_of: Mapping[str, int]
+    tasks_of: Mapping[str, Sequence[str]]
     seed: int
     intervention: tuple[str, ...]
     friction: str
@@ -52,6 +55,11 @@ class Settings:
     concurrency: int
     plan: bool
     embedded: bool
+    baseline: Path | None
+    update_baseline: bool
+    markdown: Path | None
+    max_cost: float  # USD; 0: no limit
+    shard: tuple[int, int] | None  # which part, from 1, of how many
 
     def cells(self, study: str) -> list[Cell]:
         """The cells of `study`, in a fixed order, each once."""
@@ -61,13 +69,20 @@ class Settings:
 
         tasks = [(name, get_task(name).family) for name in self.task]
         members = dict.fromkeys((*self.model, *(m for pair in self.pair for m in pair)))
-        return list(dict.fromkeys(tax_cells(tasks, list(members), self.pair, self.mode, self.intervention)))
+        cells = dict.fromkeys(tax_cells(tasks, list(members), self.pair, self.mode, self.intervention))
+        cells = {c: None for c in cells if self.shard is None or part_of(c, self.shard[1]) == self.shard[0]}
+        return [c for c in cells if all(c.task in self.tasks_of.get(m, (c.task,)) for m in c.models)]
 
     def seeds(self, cell: Cell) -> range:
         """The seeds of a cell's rollouts: the same for every mode and model, so that differences are paired."""
         return range(
             self.seed, self.seed + min([self.rollouts, *(self.rollouts_of.get(m, self.rollouts) for m in cell.models)])
         )
+
+    @property
+    def extractors(self) -> tuple[str, ...]:
+        """What reads answers: "program" or a model. The first one counts, a second one is compared with it."""
+        return extractors(self.extractor)
 
     @cached_property
     def said(self) -> dict[str, Any]:
@@ -93,20 +108,40 @@ class Settings:
             "graders": graders.VERSION,
         }
 
-    def digest(self, cell: Cell) -> str:
-        """Names the settings of a cell's rollouts: equal digests may be compared and resumed, others may not."""
+    def digest(self, cell: Cell, graders: bool = True) -> str:
+        """Names the settings of a cell's rollouts: equal digests may be compared and resumed, others may not. Without
+        `graders` their version is left out: what was said is then the same, and how it is graded may differ."""
         asked = [self.models[m].settings(self.temperature) for m in cell.models]
-        if self.extractor != "program":
-            asked.append(self.models[self.extractor].settings(0))
+        asked += [self.models[reader].settings(0) for reader in self.extractors if reader != "program"]
+        versions = {k: v for k, v in self.versions(cell).items() if graders or k != "graders"}
         idle = {"solo": ("turn_cap",), "half": ("turn_cap", "critic")}.get(cell.mode, ("critic",))
         said = {k: v for k, v in self.said.items() if k not in idle}
-        return hashlib.sha256(canonical([said, self.versions(cell), asked]).encode()).hexdigest()[:12]
+        return hashlib.sha256(canonical([said, versions, asked]).encode()).hexdigest()[:12]
 
     def cassette(self, cell: Cell, seed: int) -> Path:
         """Where a rollout is recorded. Settings that change every request have folders of their own."""
         differs = [self.difficulty] * (self.difficulty != "default") + [self.friction] * (self.friction != "natural")
         differs += [f"t{self.temperature:g}"] * (self.temperature != 0.7)
         return self.cassettes.joinpath(cell.study, *differs, cell.id, f"{seed:04d}.yaml")
+
+
+def part_of(cell: Cell, parts: int) -> int:
+    """Which of `parts` parts of a study a cell belongs to, from 1: the same on every machine, whatever else is run."""
+    return int.from_bytes(hashlib.sha256(f"{cell.study}/{cell.id}".encode()).digest()[:8], "big") % parts + 1
+
+
+def read_shard(told: str) -> tuple[int, int] | None:
+    """Part and number of parts in `I/N`. Raises ValueError in one line."""
+    if not told:
+        return None
+    found = re.fullmatch(r"([1-9]\d{0,4})/([1-9]\d{0,4})", told)
+    if not found or int(found[1]) > int(found[2]):
+        raise ValueError(f"--shard {told!r} is not a part of some, like 2/4")
+    return int(found[1]), int(found[2])
+
+
+def extractors(told: str) -> tuple[str, ...]:
+    return tuple(reader.strip() for reader in told.split(","))
 
 
 @cache
@@ -190,7 +225,7 @@ def settings(given: Mapping[str, Any], root: Path) -> Settings:
         got = value[name]
         if got:
             choose(name, got if isinstance(got, tuple) else (got,), known)
-    for name, least in (("rollouts", 1), ("turn_cap", 1), ("concurrency", 1), ("seed", 0), ("temperature", 0)):
+    for name, least in (("rollouts", 1), ("turn_cap", 1), ("concurrency", 1), ("seed", 0), ("temperature", 0), ("max_cost", 0)):
         if not value[name] >= least:
             raise ValueError(f"{flag(name)} {value[name]} is too small; the least is {least}")
     tasks = {t.name: t.family for t in all_tasks()}
@@ -207,8 +242,10 @@ def settings(given: Mapping[str, Any], root: Path) -> Settings:
         raise ValueError(f"no model: give --model NAME, or restore {folder / 'default.toml'} for the embedded default")
     entries = read_models(root / value["models"]) if value["models"] else {}
     names = [*value["model"], *(m for p in pairs for m in p)]
-    if value["extractor"] != "program":
-        names.append(value["extractor"])
+    readers = extractors(value["extractor"])
+    if not all(readers) or len(readers) > 2 or len(set(readers)) < len(readers):
+        raise ValueError(f"--extractor {value['extractor']!r} is not program, a model, or two of them with a comma")
+    names += [reader for reader in readers if reader != "program"]
     for name in names:
         if name.startswith("sim/") and "base_url" not in entries.get(name, {}):
             from collabtax.sim.policy import knobs
@@ -220,8 +257,17 @@ def settings(given: Mapping[str, Any], root: Path) -> Settings:
     for name, number in rollouts_of.items():
         if not isinstance(number, int) or isinstance(number, bool) or number < 1:
             raise ValueError(f"rollouts_of {name} {number!r} is not a whole number from 1")
+    tasks_of = table.get("tasks_of", {})
+    if not isinstance(tasks_of, dict) or not all(isinstance(names, list) for names in tasks_of.values()):
+        raise ValueError(f"tasks_of {tasks_of!r:.200} is no table; write a line MODEL = [TASK, ...] for each model")
+    for names_of in tasks_of.values():
+        choose("task", names_of, list(tasks))
     mode = value["mode"] or MODES
     record_mode = value["record_mode"] or ("none" if embedded else "new_episodes")
+    if value["baseline"] and record_mode != "none":
+        raise ValueError(f"--baseline {value['baseline']} is about recordings; add --record-mode=none")
+    if value["update_baseline"] and not value["baseline"]:
+        raise ValueError("--update-baseline has no file to write; name it with --baseline FILE")
     cassettes = root / value["cassettes"]
     chosen = tuple(
         name for name, family in tasks.items()
@@ -231,7 +277,14 @@ def settings(given: Mapping[str, Any], root: Path) -> Settings:
         raise ValueError(f"no task is left: --task {','.join(value['task'])} --family {','.join(value['family'])}")
     if mode == ("hetero",) and not pairs:
         raise ValueError("--mode hetero has no pair to run; name one, like --pair A,B")
+    markdown = value["markdown"] or os.environ.get("GITHUB_STEP_SUMMARY", "")
     models = {name: load_model(name, entries) for name in dict.fromkeys(names)}
+    if value["max_cost"]:
+        for model in models.values():
+            if not model.in_process and model.price({"prompt": 1, "completion": 1}) is None:
+                raise ValueError(
+                    f"--max-cost {value['max_cost']:g} needs a price for {model.name}: give `input` and `output` in a models file"
+                )
     said = [value[k] for k in ("friction", "difficulty", "temperature", "turn_cap", "no_critic", "extractor")]
     name = "embedded" if embedded else "+".join(map(slug, models))[:60]
     mark = hashlib.sha256(
@@ -240,10 +293,12 @@ def settings(given: Mapping[str, Any], root: Path) -> Settings:
     run = root / value["run"] if value["run"] else root / "runs" / f"{name}-{mark[:8]}"
     return Settings(
         model=value["model"], pair=tuple(pairs), task=chosen, mode=tuple(m for m in MODES if m in mode),
-        study=value["study"] or STUDIES, rollouts=value["rollouts"], rollouts_of=rollouts_of, seed=value["seed"],
+        study=value["study"] or STUDIES, rollouts=value["rollouts"], rollouts_of=rollouts_of, tasks_of=tasks_of, seed=value["seed"],
         intervention=value["intervention"], friction=value["friction"], difficulty=value["difficulty"],
         temperature=value["temperature"], turn_cap=value["turn_cap"], critic=not value["no_critic"],
         extractor=value["extractor"], record_mode=record_mode, cassettes=cassettes, models=models, run=run,
         report=root / value["report"] if value["report"] else run / "report", concurrency=value["concurrency"],
-        plan=value["plan"], embedded=embedded,
+        plan=value["plan"], embedded=embedded, baseline=root / value["baseline"] if value["baseline"] else None,
+        update_baseline=value["update_baseline"], markdown=root / markdown if markdown else None,
+        max_cost=value["max_cost"], shard=read_shard(value["shard"]),
     )  # fmt: skip

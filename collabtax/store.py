@@ -11,7 +11,7 @@ import fcntl
 import json
 import os
 import socket
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -57,6 +57,8 @@ class Store:
         numbers = [int(p.name[:6]) for p in self._part_files()]
         self.session = max(numbers, default=0) + 1 if session is None else session
         self._fd: int | None = None
+        self._seen: dict[Path, tuple[int, int]] = {}  # inode and how far `spent` has read
+        self._costs: dict[Key, float] = {}
 
     def _part_files(self) -> list[Path]:
         return sorted(self.parts.glob("[0-9][0-9][0-9][0-9][0-9][0-9]-*.jsonl"))
@@ -138,6 +140,27 @@ class Store:
                         found[key(row)] = row
         return dict(sorted(found.items()))
 
+    def spent(self) -> float:
+        """USD that the rollouts of the run have cost so far, those of other processes and machines included. Each call
+        reads what was written since the last one."""
+        for path in (self.folder / "results.jsonl", *self._part_files()):
+            try:
+                file = path.open("rb")
+            except FileNotFoundError:  # tidied away just now
+                continue
+            with file:
+                inode, start = self._seen.get(path, (0, 0))
+                if os.fstat(file.fileno()).st_ino != inode:
+                    inode, start = os.fstat(file.fileno()).st_ino, 0
+                file.seek(start)
+                data = file.read()
+                whole = data[: data.rfind(b"\n") + 1]
+                self._seen[path] = inode, start + len(whole)
+            for text in whole.splitlines():
+                row = json.loads(text)
+                self._costs[key(row)] = row["cost"] or 0.0
+        return sum(self._costs.values())
+
     def finished(self) -> set[Key]:
         """The rollouts that need not be run again: all that did not fail for a cause outside of the models."""
         return {k for k, row in self.rows().items() if row["outcome"] != "infrastructure"}
@@ -167,6 +190,39 @@ class Store:
             for path in ended:
                 path.unlink()
         return rows
+
+
+def merge(folders: Sequence[str | Path], out: str | Path) -> int:
+    """Put the results of several runs into a new one, as parts of a study that ran on several machines.
+
+    Returns:
+        The number of rollouts.
+
+    Raises:
+        ValueError: one line: a rollout is in two of the runs with different results, a cell was run with different
+            settings, or `out` holds results already. Nothing is written then.
+        FileNotFoundError: a folder holds no results.
+    """
+    rows: dict[Key, Row] = {}
+    origin: dict[Key, str | Path] = {}
+    settings: dict[tuple[Any, ...], tuple[str, str | Path]] = {}
+    for folder in folders:
+        for row in load(folder):
+            one, cell = key(row), key(row)[:5]
+            digest, other = settings.setdefault(cell, (row["settings"], folder))
+            name = f"{row['task']}-{row['mode']}-{'+'.join(row['models'])}"
+            if digest != row["settings"]:
+                raise ValueError(f"{name} was run with different settings in {other} and in {folder}; merge them apart")
+            if canonical(rows.setdefault(one, row)) != canonical(row):
+                raise ValueError(f"{name} seed {row['seed']} has one result in {origin[one]} and another in {folder}")
+            origin.setdefault(one, folder)
+    store = Store(Path(out), session=1)
+    if store.rows():
+        raise ValueError(f"{out} holds results already; name a new folder")
+    for row in rows.values():
+        store.add(row)
+    store.close()
+    return len(store.consolidate())
 
 
 def load(folder: str | Path) -> list[Row]:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from graders.grade import Grade, name_of, nothing, number_of, quoted, share
+from graders.grade import LISTS, Grade, mapped, name_of, nothing, number_of, quoted, share
 from tasks.answers import ChoiceKey, FieldsKey, Value
+
+NO_MAPPING = "the answer does not map items to values"
 
 
 def equal(truth: Value, given: Any) -> bool:
@@ -14,11 +16,10 @@ def equal(truth: Value, given: Any) -> bool:
         return number_of(given) == truth
     if isinstance(truth, str):
         return name_of(given) == name_of(truth)
-    if not isinstance(given, list | tuple | frozenset):
+    if type(given) not in LISTS:
         return False
-    names = [name_of(one) for one in given]
-    told = [name_of(one) for one in truth]
-    return set(names) == set(told) if isinstance(truth, frozenset) else names == told
+    names, right = [*map(name_of, given)], [*map(name_of, truth)]
+    return set(names) == set(right) if isinstance(truth, frozenset) else names == right
 
 
 def in_words(truth: Value) -> str:
@@ -30,25 +31,29 @@ def in_words(truth: Value) -> str:
 
 def fields(key: FieldsKey, answer: Any) -> Grade:
     """Grade a mapping from item to value, exact match for each; unknown items earn nothing."""
-    if not isinstance(answer, dict):
-        return nothing("the answer does not map items to values")
+    given = mapped(answer)
+    if given is None:
+        return nothing(NO_MAPPING)
     judged: dict[str, str | None] = {}
     for item, truth in key.truth.items():
-        given = answer.get(item)
-        right = given is not None and equal(truth, given)
-        judged[item] = None if right else f"is {in_words(truth)}" + ("" if given is None else f", not {quoted(given)}")
+        value = given.get(item)
+        if value is not None and equal(truth, value):
+            judged[item] = None
+        else:
+            judged[item] = f"is {in_words(truth)}" + ("" if value is None else f", not {quoted(value)}")
     return share(judged, "items right")
 
 
 def choices(key: ChoiceKey, answer: Any) -> Grade:
     """Grade a mapping from item to value; any of an item's right values is right, unknown items earn nothing."""
-    if not isinstance(answer, dict):
-        return nothing("the answer does not map items to values")
+    given = mapped(answer)
+    if given is None:
+        return nothing(NO_MAPPING)
     judged: dict[str, str | None] = {}
     for item, right in key.right.items():
-        given = answer.get(item)
-        if isinstance(given, str) and given in right:
+        value = given.get(item)
+        if value is not None and name_of(value) in map(name_of, right):
             judged[item] = None
         else:
-            judged[item] = "has no value" if given is None else f"cannot be {quoted(given)}"
+            judged[item] = "has no value" if value is None else f"cannot be {quoted(value)}"
     return share(judged, "items right")

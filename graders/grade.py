@@ -1,37 +1,57 @@
-"""What a grading rule returns, and how rules compare values."""
+"""What a grading rule returns, and how rules read values.
+
+Answers are plain JSON, tuples allowed. Types are compared exactly: a subclass or any other object may raise on the most
+innocent question, even `isinstance`, so it is never asked one; it counts as a wrong value.
+"""
 
 from __future__ import annotations
 
+import re
+import reprlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-FAR = 10**6  # numbers beyond it are cut to it: no grid reaches that far, no count either
+LISTS = (list, tuple)
+WHOLE = re.compile(r"\s*[+-]?[0-9]{1,18}\s*")
+_short = reprlib.Repr()
+_short.maxlist = _short.maxtuple = _short.maxdict = 8
+_short.maxlevel, _short.maxstring, _short.maxlong = 3, 80, 80
 
 
 def quoted(value: Any) -> str:
-    """A short quotation of any value for a reason: numbers too long to print and bottomless lists included."""
+    """A short quotation of any value for a reason, numbers too long to print and bottomless lists included."""
     try:
-        return f"{value!r:.80}"
+        return f"{_short.repr(value):.80}"
     except Exception:
         return f"some {type(value).__name__}"
 
 
+def listed(answer: Any) -> bool:
+    """Whether an answer is a list that is not empty."""
+    return type(answer) in LISTS and len(answer) > 0
+
+
+def mapped(answer: Any) -> dict[str, Any] | None:
+    """What a mapping says under texts, None for what is no mapping. Other keys are left behind: looking a name up
+    among them would ask them whether they are equal to it."""
+    return {key: value for key, value in answer.items() if type(key) is str} if type(answer) is dict else None
+
+
 def name_of(value: Any) -> str | None:
     """A name as it is compared: without regard to case and blanks; a whole number is the name that it spells."""
-    if isinstance(value, int) and not isinstance(value, bool):
-        value = str(max(-FAR, min(value, FAR)))
-    return " ".join(value[:999].casefold().split()) if isinstance(value, str) else None
+    if type(value) is int and abs(value) < 10**9:
+        value = str(value)
+    return " ".join(value[:99].casefold().split()) or None if type(value) is str else None
 
 
 def number_of(value: Any) -> int | None:
-    """A whole number, given as one, as a float without a fraction, or in digits; cut to `FAR`."""
-    if isinstance(value, str) and len(value) < 20:
-        text = value.strip().removeprefix("+")
-        value = int(text) if text.removeprefix("-").isdecimal() and text.isascii() else None
-    if isinstance(value, float) and value.is_integer():
-        value = int(value)
-    return max(-FAR, min(value, FAR)) if isinstance(value, int) and not isinstance(value, bool) else None
+    """A whole number, given as one, as a float without a fraction, or in digits."""
+    if type(value) is str and WHOLE.fullmatch(value[:99]):
+        return int(value)
+    if type(value) is float and value.is_integer():
+        return int(value)
+    return value if type(value) is int else None
 
 
 @dataclass(frozen=True)

@@ -26,3 +26,6 @@ def shared_path() -> Callable[[str], Path]:
 def root() -> Path:
     """The top of the repository."""
     return Path(__file__).resolve().parents[1]
+
+
+THREE = ["maze", "relaquery", "schedule"]  # the tasks that tests of everything else run: one of each family

@@ -7,6 +7,7 @@ import types
 from pathlib import Path
 
 import pytest
+import yaml
 from test_tasks import check_contract
 
 from collabtax.models import load_model, read_models
@@ -56,14 +57,24 @@ def test_models_files_are_read(code, tmp_path):
         assert load_model(name, entries).name == name
 
 
-@pytest.mark.parametrize("code", list(blocks("sh")))
+def workflows():
+    for path in sorted((ROOT / "docs" / "ci").glob("*.yml")):
+        for job, steps in yaml.safe_load(path.read_text())["jobs"].items():
+            for number, step in enumerate(steps["steps"]):
+                if "run" in step:
+                    yield pytest.param(step["run"], id=f"{path.name}-{job}-{number}")
+
+
+@pytest.mark.parametrize("code", [*blocks("sh"), *workflows()])
 def test_commands_use_options_that_exist(code):
-    known = {flag(name) for name, *_ in OPTIONS} | {"-n", "-m", "-k", "--port"}
+    known = {flag(name) for name, *_ in OPTIONS} | {"-n", "-m", "-k", "-q", "-r", "--port", "--require-hashes"}
     for line in code.splitlines():
         words = shlex.split(line, comments=True)
         if words[:1] == ["make"]:
             assert re.search(rf"^{words[1]}:", (ROOT / "Makefile").read_text(), re.MULTILINE)
-        assert [w for w in words if w.startswith("-") and w not in known] == []
+        used = [w.partition("=")[0] for w in words if w.startswith("-")]
+        assert [w for w in used if w not in known and not w.startswith("--benchmark-")] == []
+        assert all((ROOT / w).exists() for w in words if w.startswith("benchmarks/"))
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
@@ -76,4 +87,4 @@ def test_options_in_prose_exist():
     known = {flag(name) for name, *_ in OPTIONS} | {"--help"}
     for page in PAGES:
         for option in re.findall(r"`(--[a-z][a-z-]*)", page.read_text()):
-            assert option in known, (page.name, option)
+            assert option in known or option.startswith("--benchmark-"), (page.name, option)

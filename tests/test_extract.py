@@ -473,7 +473,7 @@ NOTATIONS: dict[str, Callable[[list[tuple[int, int]]], str]] = {
     "objects": lambda p: json.dumps([{"row": a, "col": b} for a, b in p]),
 }
 WALK = [(0, 1), (1, 1), (1, 2), (2, 2), (2, 3)]
-KEY = PathKey(3, 5, WALK[0], WALK[-1], len(WALK) - 1, lambda walked, cell: None if cell in WALK else "hits a wall")
+KEY = PathKey((3, 5), WALK[0], WALK[-1], len(WALK) - 1, lambda walked, cell: None if cell in WALK else "hits a wall")
 
 
 @pytest.mark.parametrize(("envelope", "notation"), [*product(ENVELOPES, NOTATIONS)])
@@ -484,7 +484,7 @@ def test_matrix_of_paths(envelope: str, notation: str) -> None:
         found = told(PATH, ENVELOPES[envelope](NOTATIONS[notation](written)))
         assert found.answer == [list(cell) for cell in written], (scheme, found)
         assert found.warning == "clean", (scheme, found)
-        assert paths.grade(KEY, found.answer).success
+        assert paths.path(KEY, found.answer).success
 
 
 TRIPLES: dict[str, Callable[[str, str, str, str], str]] = {

@@ -19,6 +19,7 @@ from collabtax.report.summary import CellSummary, Summary, caveat, label, summar
 from collabtax.session import Session
 from collabtax.statistics import Estimate, PairRow
 from collabtax.store import Store
+from conftest import THREE
 
 TAGS = re.findall(
     r"\w+",
@@ -86,7 +87,7 @@ def made(tmp_path: Path) -> Any:
     def make(folder: str = "a", change: Callable[[dict[str, Any]], None] | None = None, **given: Any) -> Any:
         root = tmp_path / folder
         root.mkdir(exist_ok=True)
-        chosen = {"model": ["sim/weak"], "rollouts": 2, "run": "run", **given}
+        chosen = {"model": ["sim/weak"], "task": THREE, "rollouts": 2, "run": "run", **given}
         session = Session(chosen, root)
         opened.append(session)
         tally, cells = Tally(), session.settings.cells("tax")
@@ -101,7 +102,7 @@ def made(tmp_path: Path) -> Any:
                 change(row)
                 store.add(row)
             store.close()
-        return session, list(finish(session, cells, tally))
+        return session, finish(session, cells, tally)[0]
 
     yield make
     for session in opened:
@@ -292,7 +293,7 @@ def test_runs_with_little_in_them(made: Made, given: dict[str, Any]) -> None:
 
 def test_a_run_without_a_single_result(made: Made, tmp_path: Path) -> None:
     session = Session({"model": ["sim/weak"], "run": "run"}, tmp_path)
-    lines = list(finish(session, session.settings.cells("tax"), Tally()))
+    lines, _ = finish(session, session.settings.cells("tax"), Tally())
     session.close()
     assert "WARNING" in lines[0]
     assert len(check(session)) == len(session.settings.cells("tax")) + 1
@@ -318,7 +319,7 @@ def test_a_model_that_fails_alone_is_said_to(made: Made) -> None:
 def test_unplayed_recordings_are_said(made: Made) -> None:
     session, _ = made(task=["maze"])
     tally = Tally(unplayed={"maze-solo-x": 3, "maze-homo-x": 1})
-    lines = list(finish(session, session.settings.cells("tax"), tally))
+    lines, _ = finish(session, session.settings.cells("tax"), tally)
     assert any("not asked for: 4 in 2 cells: maze-homo-x 1, maze-solo-x 3" in line for line in lines)
 
 

@@ -24,8 +24,8 @@ def refused(given, root):
 
 LIVE = {"model": ["m"]}
 BAD = {
-    "task": ({"task": ["maz"]}, ["--task 'maz'", "did you mean maze?", "known: maze"]),
-    "tasks": ({"task": ["maze,nothing like it"]}, ["'nothing like it'", "known: maze"]),
+    "task": ({"task": ["maz"]}, ["--task 'maz'", "did you mean maze?", "known: "]),
+    "tasks": ({"task": ["maze,nothing like it"]}, ["'nothing like it'", "known: "]),
     "family": ({"family": ["spacial"]}, ["--family 'spacial'", "did you mean spatial?"]),
     "family without the task": (
         {"family": ["csp"], "task": ["maze"]},
@@ -67,6 +67,13 @@ BAD = {
     "models file": ({"models": "gone.toml"}, ["gone.toml", "not there", "--models"]),
     "rollouts_of": ({"rollouts_of": 3}, ["rollouts_of 3", "MODEL = NUMBER"]),
     "rollouts_of number": ({"rollouts_of": {"m": "x"}}, ["rollouts_of m 'x'", "whole number"]),
+    "tasks_of": ({"tasks_of": {"m": "maze"}}, ["tasks_of", "MODEL = [TASK, ...]"]),
+    "tasks_of unknown": ({"tasks_of": {"m": ["maz"]}}, ["--task 'maz'", "did you mean maze?"]),
+    "baseline live": ({"baseline": "b.jsonl"}, ["--baseline b.jsonl", "--record-mode=none"]),
+    "baseline of nothing": ({"update_baseline": True}, ["--update-baseline", "--baseline FILE"]),
+    "extractors": ({"extractor": "program,"}, ["--extractor 'program,'", "two of them with a comma"]),
+    "extractors three": ({"extractor": "program,a,b"}, ["--extractor 'program,a,b'"]),
+    "extractors same": ({"extractor": "a,a"}, ["--extractor 'a,a'"]),
     "rollouts_of zero": ({"rollouts_of": {"m": 0}}, ["rollouts_of m 0", "whole number from 1"]),
 }
 
@@ -325,6 +332,13 @@ def test_every_cell_has_an_id_of_its_own(tmp_path):
     assert {c.condition for c in cells if c.mode == "half"} == {"view1", "view2"}
     assert {c.condition for c in cells if c.mode in ("homo", "hetero")} == {"", *INTERVENTIONS}
     assert {c.condition for c in cells if c.mode == "solo"} == {""}
+
+
+def test_a_model_may_have_fewer_tasks(tmp_path):
+    given_ = {"model": ["a", "b"], "pair": ["a,b"], "task": ["maze,relaquery"], "tasks_of": {"b": ["maze"]}}
+    cells = settings(given_, tmp_path).cells("tax")
+    assert {c.task for c in cells if "b" in c.models} == {"maze"}
+    assert {c.task for c in cells if "b" not in c.models} == {"maze", "relaquery"}
 
 
 def test_settings_that_change_requests_have_folders_of_their_own(tmp_path):

@@ -14,6 +14,7 @@ from collabtax.sim import policy
 from collabtax.sim.endpoint import Server, respond
 from collabtax.sim.speech import ASK
 from collabtax.statistics import Scored, tax
+from conftest import THREE
 from tasks import get_task, problem
 from tasks.base import seeded
 
@@ -24,6 +25,7 @@ def measure(tmp_path, root, **given):
         "cassettes": str(tmp_path / "cassettes"),
         "run": str(tmp_path / "run"),
         "mode": ["solo", "homo"],
+        "task": THREE,
         **given,
     }
     session = Session(options, root)

@@ -29,7 +29,18 @@ import pytest
 from graders import RULES, Grade, grade
 from tasks import FAMILIES, FRICTIONS, Frame, Problem, Task, all_tasks, get_task, problem, register
 from tasks.answers import (
-    CellsKey, ChoiceKey, CostKey, EdgesKey, GroupsKey, JointKey, Key, LinksKey, NumberKey, PathKey, RouteKey, SlotForm,
+    CellsKey,
+    ChoiceKey,
+    CostKey,
+    EdgesKey,
+    GroupsKey,
+    JointKey,
+    Key,
+    LinksKey,
+    NumberKey,
+    PathKey,
+    RouteKey,
+    SlotForm,
 )  # fmt: skip
 from tasks.base import _REGISTRY, ATTEMPTS, DIFFICULTIES, seeded
 from tasks.drawing import svg, text

@@ -107,7 +107,7 @@ def test_a_task_in_one_file_runs_everywhere(toy, tmp_path, root):
     assert {c.mode for c in cells} == {"solo", "half", "homo", "hetero"}
     for cell in cells:
         assert session.run_cell(cell, lambda rollout, cell=cell: tally.count(cell.id, rollout)) == []
-    lines = list(finish(session, cells, tally))
+    lines, _ = finish(session, cells, tally)
     session.close()
     assert any("planned 60 = scored 60" in line for line in lines), lines
     pages = list((tmp_path / "r" / "report" / "rollouts").rglob("*.html"))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,28 +12,37 @@ if TYPE_CHECKING:
     from collabtax.session import Session
 
 
-def finish(session: Session, cells: Sequence[Cell], tally: Tally) -> Iterator[str]:
-    """Gather the results, write the report on `cells`, and say what came out, line by line, at last where it is."""
-    from collabtax.report import pages, text
+def finish(session: Session, cells: Sequence[Cell], tally: Tally) -> tuple[list[str], int]:
+    """Gather the results, write the report on `cells`, compare with the baseline if there is one.
+
+    Returns:
+        Lines that say what came out and at last where it is, and the exit code of the comparison, 0 without one.
+    """
+    from collabtax.baseline import gate
+    from collabtax.report import markdown, pages, text
     from collabtax.report.summary import summarise
 
+    said: list[str] = []
     own = session.store.own()
     try:
         rows = session.store.consolidate()
     except OSError as problem:  # a full disk must not end in a traceback: the parts hold everything
         rows = session.store.rows()
-        yield f"results are not gathered in one file: {problem.strerror}; make room and run the same again"
+        said.append(f"results are not gathered in one file: {problem.strerror}; make room and run the same again")
     rows = rows | own if session.settings.record_mode == "none" else rows  # a replay shows what it saw
     results = ((c, {seed: rows.get(key) for seed, key in session.keys(c).items()}) for c in dict.fromkeys(cells))
     summary = summarise(results)
-    yield from text.lines(summary, tally.unplayed)
-    folder = session.settings.report
+    said += text.lines(summary, tally.unplayed)
+    compared, verdict = gate(session, cells, rows) if session.settings.baseline else ([], 0)
+    folder, summary_file = session.settings.report, session.settings.markdown
     try:
+        if summary_file:
+            with summary_file.open("a", encoding="utf-8") as out:
+                out.writelines(f"{line}\n" for line in markdown.lines(summary, compared))
         pages.write(summary, session.settings, folder)
     except OSError as problem:  # results are stored: a full disk or a foreign file must not end in a traceback
-        yield f"no report: {problem}; the results are in {shown(session.settings.run)}"
-    else:
-        yield shown(folder / "index.html")
+        return [*said, *compared, f"no report: {problem}; the results are in {shown(session.settings.run)}"], verdict
+    return [*said, *compared, shown(folder / "index.html")], verdict
 
 
 def shown(path: Path) -> str:

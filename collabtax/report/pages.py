@@ -26,10 +26,11 @@ from collabtax.models import SIMULATED
 from collabtax.options import OPTIONS, flag
 from collabtax.protocols import told
 from collabtax.report.summary import CellSummary, Row, Summary, label, members
-from collabtax.report.text import interval, number, verdict
+from collabtax.report.text import AGREEMENTS, interval, number, verdict
 from collabtax.rollouts import cached_problem
 from collabtax.settings import Settings
 from collabtax.statistics import TRACTABLE, Estimate
+from graders.extract.candidates import WARNINGS
 from tasks import get_task
 
 CHECKOUT = Path(collabtax.__file__).parents[1]  # where the commands on the pages are run
@@ -60,7 +61,7 @@ def environment() -> Environment:
         lstrip_blocks=True, auto_reload=False, finalize=_finalize,
     )  # fmt: skip
     made.filters |= {"number": number, "interval": interval, "label": label, "members": members, "verdict": verdict}
-    made.globals["TRACTABLE"] = TRACTABLE
+    made.globals |= {"TRACTABLE": TRACTABLE, "WARNINGS": WARNINGS, "AGREEMENTS": AGREEMENTS}
     made.tests["simulated"] = lambda name: name.startswith(SIMULATED)
     return made
 
@@ -168,7 +169,8 @@ class Report:
         self.render(
             "rollout", f"rollouts/{cell.id}/{seed:04d}.html", cell=cell, row=row, seed=seed, before=before, after=after,
             views=views, drawing=drawing, siblings=siblings, turns=list(turns(row)), asked=get_task(cell.task).prompt,
-            answer=json.dumps(row["answer"], ensure_ascii=False, sort_keys=True),
+            answer=json.dumps(row["answer"], ensure_ascii=False, sort_keys=True), second=row.get("second"),
+            second_answer=json.dumps((row.get("second") or {}).get("answer"), ensure_ascii=False, sort_keys=True),
             command=command(cell, seed, self.settings), elsewhere=not self.settings.cassettes.is_relative_to(CHECKOUT),
             seconds=sum(turn["seconds"] or 0.0 for turn in row["turns"]),
         )  # fmt: skip

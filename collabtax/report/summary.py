@@ -103,7 +103,8 @@ class Counts:
 
 @dataclass(frozen=True)
 class Summary:
-    """What a run says. `pairs` come with their seat asymmetry over the same tasks. `hint`, how closely this many
+    """What a run says. `readings` counts for each team how answers were read (`graders.extract.WARNINGS`), `agreement` what
+    two extractors made of the same transcripts. `pairs` come with their seat asymmetry over the same tasks. `hint`, how closely this many
     rollouts measure, and `caveat`, what intervals over few tasks are about, are "" where there is nothing to say."""
 
     cells: tuple[CellSummary, ...]
@@ -112,6 +113,8 @@ class Summary:
     pairs: tuple[tuple[PairRow, Estimate], ...]
     effects: tuple[Effect, ...]
     counts: Counts
+    readings: tuple[tuple[str, Counter[str]], ...]
+    agreement: Counter[str]
     tokens: tuple[int, int]
     cost: float
     unpriced: int
@@ -157,6 +160,7 @@ def summarise(results: Iterable[tuple[Cell, Mapping[int, Row | None]]]) -> Summa
             (p, seat_asymmetry((row for row in scored if row.task in p.tasks), *p.models, condition="")) for p in pairs
         ),
         effects=tuple(effects(scored, by_model, pairs)), counts=counts,
+        readings=tuple(readings(cells)), agreement=Counter(r["second"]["agreement"] for r in rows if r.get("second")),
         tokens=(sum(r["usage"].get("prompt", 0) for r in rows), sum(r["usage"].get("completion", 0) for r in rows)),
         cost=round(sum(sorted(r["cost"] or 0.0 for r in rows)), 6), unpriced=sum(r["cost"] is None for r in rows),
         warnings=tuple(warnings(cells, counts)), notes=tuple(notes(cells, by_model)), hint=hint(by_model),
@@ -210,6 +214,15 @@ def effects(scored: Sequence[Scored], by_model: dict[str, ModelTax], pairs: Sequ
                 both = {t: paired(cells.get((t, condition), []), cells.get((t, ""), []))[0] for t, _ in cells}
                 change = nested_bootstrap({t: table for t, table in both.items() if len(table)}, difference)
                 yield Effect(models, condition, under.get(models, t_interval(())), change)
+
+
+def readings(cells: Sequence[CellSummary]) -> Iterable[tuple[str, Counter[str]]]:
+    """For each team how its answers were read; rollouts that could not be run are left out."""
+    found: dict[str, Counter[str]] = {}
+    for c in cells:
+        told = (row["warning"] for row in c.rows.values() if row["outcome"] in COUNTED)
+        found.setdefault(label(c.cell.models), Counter()).update(told)
+    return sorted(found.items())
 
 
 def members(models: Sequence[str]) -> tuple[str, ...]:

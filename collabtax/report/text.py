@@ -10,6 +10,9 @@ from collabtax.report.summary import Summary, label
 from collabtax.statistics import TRACTABLE, Estimate, PairRow
 
 
+AGREEMENTS = ("equal", "differ", "first only", "second only", "neither")
+
+
 def number(value: float | None, sign: str = "") -> str:
     """Two digits; "-" where undefined; never "-0.00"."""
     return "-" if value is None else f"{round(value, 2) + 0.0:{sign}.2f}"
@@ -101,6 +104,9 @@ def lines(summary: Summary, unplayed: Mapping[str, int]) -> Iterator[str]:
             ], 2,
         )  # fmt: skip
     yield ""
+    if summary.agreement:
+        told = ", ".join(f"{summary.agreement[how]} {how}" for how in AGREEMENTS)
+        yield f"extractors, over {summary.agreement.total()} transcripts: {told}"
     yield summary.counts.line
     yield summary.spent
     if summary.hint:

@@ -21,11 +21,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 from graders.extract.envelope import peel
-from graders.extract.kinds import reading
+from graders.extract.kinds import KINDS, Kind, reading
 from graders.extract.marker import ends
 from graders.extract.reading import Reading
 from tasks.answers import Form
@@ -84,18 +84,18 @@ EXPLORES = re.compile(
     r"|^[ \t]*>|\?[ \t]*$",
     re.I,
 )
+QUOTATION = re.compile(r"^[ \t]*>[^\n]*", re.M)
 DROPPED = re.compile(
     r"\b(?:instead of|rather than)\b[^\n.;]{0,80}?(?=\b(?:use|take|go|but|we|i|it|let|choose)\b|[.;\n]|$)"
     r"|\bnot (?=[(\[\d])[^\n.;,]{0,40}?(?=\bbut\b|[.;,\n]|$)",
     re.I,
 )
 
-LABEL = re.compile(
-    r"\b(answers?|paths?|routes?|walks?|schedules?|solutions?|assignments?|placements?|plans?|results?|final)\b"
+NOUNS = "answers? paths? routes? walks? schedules? solutions? assignments? placements? plans? results? final"
+LABEL = (
     r"[\"']?[ \t]{0,9}(?:\((?!-?\d+\s?[,;])[^()\n]{0,40}\)[ \t]{0,9})?"
     r"(?:(?:from|for|of|to|in|using|with|that|which|we|agreed|list|as|cells)\b[^\n:=.\d(\[]{0,60}?)?"
-    r"(?::|=|->|\b(?:is|are|should be|must be)\b:?|\n|(?=[(\[\d]))",
-    re.I,
+    r"(?::|=|->|\b(?:is|are|should be|must be)\b:?|\n|(?=[(\[\d]))"
 )
 STRONG = re.compile(r"\b(?:final|agreed|confirmed|definitive)\b[^\n.:]{0,30}$", re.I)
 WEAK = re.compile(
@@ -103,6 +103,7 @@ WEAK = re.compile(
     r"[^\n.:]{0,30}$",
     re.I,
 )
+CAPITALS = re.compile(r"\b[A-Z]+\b")
 MOST = 200  # labels and boxes of a message that are looked at, counted from its end
 BARE = 24  # characters that may stand around an answer for it to be all that a message says
 BOX = re.compile(r"<(/?)answer>")
@@ -116,12 +117,13 @@ ERROR = re.compile(
     r"|rate limit|request timed out|upstream error|overloaded)",
     re.I,
 )
-DECLINES = re.compile(  # an answer was asked for, and they say that they have none
-    r"\b(?:final|answer)\b\W{0,8}(?:(?:there is|i have|we have|it is|it|is|answer|:)[\s:]+){0,3}"
+NOTHING = (
+    r"\W{0,8}(?:(?:there is|i have|we have|it is|it|is|answer|:)[\s:]+){0,3}"
     r"(?:no (?:complete |final |valid )?(?:answer|solution)|none\b|unknown\b|undetermined|"
-    r"not (?:known|determined|possible)|cannot be (?:determined|found|solved))",
-    re.IGNORECASE,
+    r"not (?:known|determined|possible)|cannot be (?:determined|found|solved))"
 )
+OPEN = re.compile(rf"{NOTHING}\W*(?:ACTI!|\Z|\n)", re.I)  # where an answer was asked for
+DECLINES = re.compile(rf"\b(?:final|answer)\b{NOTHING}", re.I)  # they say that they have none
 REFUSES = re.compile(
     r"\bI(?:'m| am)? (?:sorry,? (?:but )?I )?(?:can't|can ?not|won't|am unable to|unable to|not able to) "
     r"(?:help|assist|comply|answer|continue|provide|fulfil|do that)|content (?:filter|policy|management)",
@@ -129,8 +131,15 @@ REFUSES = re.compile(
 )
 
 
-def firm(text: str, explored: bool = False) -> str:
-    """`text` without sentences that are never an answer, and unless `explored` without those that only explore."""
+@lru_cache
+def announces(nouns: str) -> re.Pattern[str]:
+    """What announces an answer of a kind that is called so."""
+    return re.compile(rf"\b({'|'.join(f'{NOUNS} {nouns}'.split())})\b" + LABEL, re.I)
+
+
+def firm(text: str, explored: bool = False, capitals: bool = False) -> str:
+    """`text` without sentences that are never an answer, and unless `explored` without those that only explore.
+    `capitals`: words in capitals are the answer's."""
     if not (
         NEVER.search(text)
         or DROPPED.search(text)
@@ -139,15 +148,21 @@ def firm(text: str, explored: bool = False) -> str:
         or ">" in text
     ):
         return text
-    parts = SENTENCE.split(DROPPED.sub(" ", text))
-    leads = False  # the sentence before was dropped and ends with a colon
+    parts = SENTENCE.split(DROPPED.sub(" ", text if explored else QUOTATION.sub("", text)))
+    leads = False  # the sentence before was dropped and goes on: it ends with a colon, or explores up to a semicolon
     for number in range(0, len(parts), 2):
         sentence = parts[number].strip()
         if sentence:
-            drop = leads or NEVER.search(sentence) or (not explored and EXPLORES.search(sentence))
-            leads = bool(drop) and sentence.endswith(":")
+            said = CAPITALS.sub(" ", sentence) if capitals else sentence
+            explores = not explored and bool(EXPLORES.search(said))
+            drop = leads or explores or NEVER.search(said)
+            leads = bool(drop) and (sentence.endswith(":") or (sentence.endswith(";") and (leads or explores)))
             if drop:
                 parts[number] = ""
+            back = number - 2  # what the question mark at the end of this sentence asks about begins further up
+            while explores and sentence.endswith("?") and back >= 0 and parts[back].rstrip().endswith(";"):
+                parts[back] = ""
+                back -= 2
     return "".join(parts)
 
 
@@ -167,9 +182,11 @@ class Message:
     def agrees(self) -> bool:
         return not DISAGREES.search(self.text[:2000]) and (self.marked or bool(AGREES.search(self.text[:2000])))
 
-    def offers(self, explored: bool = False) -> Iterator[tuple[str, int]]:
+    def offers(self, kind: Kind, explored: bool = False) -> Iterator[tuple[str, int]]:
         """Texts that may be the answer, best first: 2 for a box or strong label, 1 for another label, 0 for all."""
-        text = firm(self.text, explored)
+        if ERROR.match(self.raw):
+            return
+        text = firm(self.text, explored, kind.capitals)
         opened = -1
         boxes: list[str] = []
         for tag in BOX.finditer(text):
@@ -181,7 +198,7 @@ class Message:
         text = BOX.sub(" ", text)
         strong: list[tuple[int, int]] = []
         labels: list[tuple[int, int]] = []
-        for label in LABEL.finditer(text):
+        for label in announces(kind.nouns).finditer(text):
             lead = re.split(r"[.;!?\n]", text[max(0, label.start() - 50) : label.start()])[-1]
             if label[1].lower().startswith(("answer", "final")) or STRONG.search(lead):
                 if not WEAK.search(lead):
@@ -209,7 +226,9 @@ def best(form: Form, message: Message, explored: bool = False) -> tuple[Offer | 
     """The offer of a message, and whether there was anything that looked like one."""
     partial: Offer | None = None
     hint = False
-    for text, level in message.offers(explored):
+    for text, level in message.offers(KINDS[form.kind], explored):
+        if level > 0 and OPEN.match(text):
+            continue
         found = reading(form, text, level > 0)
         hint = hint or found.hint
         if found.answer is None:

@@ -24,6 +24,9 @@ FOLD = _Folder()
 for _many, _one in (
     ("→⇒➔➜➝➞⟶⟹➡↦⟼►▶", "->"),
     ("−–—‒‐‑―•◦▪‣·", "-"),
+    ("↔⟷⇔⇄⟺", "-"),
+    ("≡", "="),
+    ("≻", ">"),
     ("‘’‚‛′", "'"),
     ("“”„‟″", '"'),
     ("⟨〈", "("),
@@ -76,13 +79,14 @@ PROGRAM = re.compile(
     r"|[^\n]{0,80}\{\}[^\n]{0,40}\.format\(|[^\n]{0,80}\bf[\"'][^\"'\n]{0,120}\{)",
     re.M,
 )
+TAGGED = re.compile(r"^[ \t]*<answer>", re.M | re.I)
 RESUMES = re.compile(r"^\W{0,12}(?:(?:the )?final|answer)\b", re.M | re.I)
 
 
 def without_programs(text: str) -> str:
     """`text` without fenced blocks that hold a line of a program, and without such lines elsewhere.
 
-    A block that is never closed ends where an answer begins.
+    A block that is never closed ends where an answer begins, any block where an answer tag does.
     """
     if not PROGRAM.search(text):
         return FENCE.sub("", text)
@@ -93,7 +97,7 @@ def without_programs(text: str) -> str:
         if number % 2 == 0:
             parts[number] = "\n".join(line for line in part.split("\n") if not PROGRAM.match(line))
         else:
-            resumed = RESUMES.search(part) if number == len(parts) - 1 else None
+            resumed = RESUMES.search(part) if number == len(parts) - 1 else TAGGED.search(part)
             parts[number] = part[resumed.start() :] if resumed else ""
     return "\n".join(parts)
 

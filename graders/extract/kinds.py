@@ -1,24 +1,55 @@
 """One reader for each kind of answer: from peeled text to a `Reading`.
 
 A reader is a function of the form, the text, and whether the text was offered as the answer (`labelled`) or is only
-what a message says. A new kind is one more function in `READERS`; where answers are looked for is not its concern.
+what a message says. A new kind is one more entry in `KINDS`; where answers are looked for is not its concern.
 Readers never raise, and their patterns bound every repetition, so that time stays linear in the text.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
+from graders.extract.cells import cells, paths
+from graders.extract.fields import fields
+from graders.extract.grid import grid
+from graders.extract.groups import groups
 from graders.extract.path import path
 from graders.extract.queries import queries
 from graders.extract.reading import Reading
+from graders.extract.sequences import order, trail
 from graders.extract.slots import slots
+from graders.extract.table import table
+from graders.extract.values import number, text
 from tasks.answers import Form
 
-READERS: dict[str, Callable[[Any, str, bool], Reading]] = {"path": path, "queries": queries, "slots": slots}
+
+class Kind(NamedTuple):
+    """How answers of a kind are read and what they are called. `capitals`: their words are in capitals, which say
+    nothing about the speaker's mind."""
+
+    read: Callable[[Any, str, bool], Reading]
+    nouns: str = ""
+    capitals: bool = False
+
+
+KINDS: dict[str, Kind] = {
+    "path": Kind(path),
+    "paths": Kind(paths),
+    "cells": Kind(cells, "cells region area set"),
+    "trail": Kind(trail, "trail tour edges sequence circuit"),
+    "groups": Kind(groups, "groups triangles pairs alignment matching mapping triples"),
+    "order": Kind(order, "order ordering ranking sequence seating top arrangement list"),
+    "number": Kind(number, "sum total number count value"),
+    "text": Kind(text, "text message plaintext decoded decrypted sentence phrase", capitals=True),
+    "grid": Kind(grid, "grid fill crossword words", capitals=True),
+    "fields": Kind(fields),
+    "table": Kind(table, "table packing arrangement grid"),
+    "queries": Kind(queries),
+    "slots": Kind(slots),
+}
 
 
 def reading(form: Form, text: str, labelled: bool) -> Reading:
     """What the reader of `form`'s kind makes of `text`."""
-    return READERS[form.kind](form, text, labelled)
+    return KINDS[form.kind].read(form, text, labelled)

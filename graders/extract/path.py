@@ -23,7 +23,7 @@ BULLET = re.compile(
 MOVES = re.compile(
     r"\b(?:start(?:s|ing)?|begin(?:s|ning)?|from|at|to|then|and|next|now|finally|move[sd]?|moving|go(?:es|ing)?|goal|end"
     r"|destination|steps?|walk|head|continue|turn|right|left|up|down|north|south|east|west|(?:up|down)wards?|reach(?:es|ing)?"
-    r"|arrive|enter|cells?|position|the|into|onto|in|via|through|again|once|finish)\b"
+    r"|arrive|enter|t|time|tick|waits?|waiting|stays?|staying|cells?|position|the|into|onto|in|via|through|again|once|finish)\b"
     r"|'[^'\n]{1,12}'|\"[^\"\n]{1,12}\"|[\[(][^\[\]()\d\n]{1,30}[\])]",
     re.I,
 )
@@ -34,6 +34,9 @@ APART = re.compile(
     re.I,
 )
 STEPS = re.compile(r"\b(?:to|go|move|step|enter|take|so)[\s:'\"]{0,3}$", re.I)
+WAITS = re.compile(r"\b(?:wait|stay)", re.I)
+PAIR = re.compile(r"\bto\b|->")  # between the ends of a step
+PAIRED = re.compile(r"\b(?:then|from|and|next)\b|[,;\n]", re.I)  # between two steps
 CORRECTION = re.compile(
     r"\bno\b(?=\s?[,.!:;-]|\s(?:wait|actually))|\b(?:actually|wait|sorry|correction"
     r"|scratch that|i meant?|oops|rather)\b",
@@ -83,7 +86,9 @@ class _Run:
     end: int
     listed: bool  # its line begins with it, so the next line may go on
     lead: str  # what stands before it
+    form: PathForm
     elided: bool = False
+    paired: bool = False  # the cell before ended a step told as "a to b"
     jumps: int = 0  # steps to a cell that shares no side
 
     @property
@@ -91,10 +96,15 @@ class _Run:
         return len(self.cells) > 1 and not self.jumps
 
     def _jump(self) -> bool:
-        return sum(abs(x - y) for x, y in zip(self.cells[-2], self.cells[-1], strict=True)) != 1
+        far = sum(abs(x - y) for x, y in zip(self.cells[-2], self.cells[-1], strict=True))
+        return self.form.unit and far != 1 and not (self.form.waits and far == 0)
 
-    def add(self, cell: list[int]) -> None:
-        if cell != self.cells[-1]:
+    def add(self, cell: list[int], gap: str) -> None:
+        waits = self.form.waits and not (PAIRED.search(gap) and self.paired)
+        self.paired = bool(PAIR.search(gap)) and not (self.paired and cell == self.cells[-1])
+        if self.form.waits and cell != self.cells[-1] and self.cells[-1] not in self.cells[-2:-1]:
+            self.cells += [self.cells[-1]] * len(WAITS.findall(gap))
+        if waits or cell != self.cells[-1]:
             self.cells.append(cell)
             self.jumps += self._jump()
 
@@ -104,16 +114,21 @@ class _Run:
             self.cells.pop()
 
 
-def _runs(form: PathForm, text: str, labelled: bool) -> list[_Run]:
+def cells_in(form: PathForm, text: str, labelled: bool) -> list[tuple[list[int], int, int]]:
+    """Every cell of a text as written, with where it stands."""
     boxed, bare = _cell_patterns(form.dims)
     found = list(boxed.finditer(text)) or list(bare.finditer(text))
     if not found and labelled and form.dims == 2:
         found = list(TILE.finditer(text))
+    return [(_cell(match), match.start(), match.end()) for match in found]
+
+
+def _runs(form: PathForm, text: str, labelled: bool) -> list[_Run]:
     runs: list[_Run] = []
     end = 0
     aside = False  # a remark has begun on the line of a listed cell
-    for match in found:
-        cell, gap, start, end = _cell(match), text[end : match.start()], match.start(), match.end()
+    for cell, start, stop in cells_in(form, text, labelled):
+        gap, end = text[end:start], stop
         line = gap if "\n" in gap else text[max(0, start - 60) : start]
         line = line.rpartition("\n")[2]
         aside = aside and "\n" not in gap
@@ -131,9 +146,9 @@ def _runs(form: PathForm, text: str, labelled: bool) -> list[_Run]:
             aside = True
             continue
         else:
-            runs.append(_Run([cell], start, end, _leads(line), gap[-60:]))
+            runs.append(_Run([cell], start, end, _leads(line), gap[-60:], form))
             continue
-        run.add(cell)
+        run.add(cell, gap)
         run.end = end
     return runs
 

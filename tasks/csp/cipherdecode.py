@@ -1,0 +1,173 @@
+"""cipherdecode: a message under a substitution cipher, half of the key known to each agent (paper, table 8)."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from string import ascii_uppercase as ALPHABET
+
+from tasks import drawing
+from tasks.answers import TextForm, TextKey
+from tasks.base import Task, register
+from tasks.frames import Frame
+from tasks.words import FIVE, FOUR
+
+PROMPT = """\
+Decode a message. Every letter of it was exchanged for another one by a fixed key, the same letter always for the same,
+different letters for different ones; the blanks between words were kept. Each line of the key tells one pair: a letter
+of the cipher text and the plain letter that it stands for. Give the whole plain message in capitals, with one blank
+between words, for example `BIG CATS RUN`."""
+
+SIZES = {"easy": (2, 2), "default": (3, 3), "hard": (4, 5)}  # words of four letters and of five
+COMMON = "ETAOINSRHLDCUMFPGWYBVKXJQZ"  # from the most common letter of plain English to the rarest
+
+Pair = tuple[str, str]
+
+
+@dataclass(frozen=True)
+class Cipher:
+    """The cipher text, and the key to its letters: (cipher letter, plain letter), sorted."""
+
+    text: str
+    key: tuple[Pair, ...]
+
+
+def decoded(text: str, key: Sequence[Pair]) -> str:
+    plain = dict(key)
+    return "".join(plain.get(letter, letter) for letter in text)
+
+
+WORDINGS = ("{c} stands for {p}", "{p} is written as {c}", "{c} is the sign of {p}", "plain {p} became {c}")
+NUMBERS = ((1, 1), (0, 1), (26, -1))  # number of A and step from letter to letter, where cipher letters are numbers
+STATED = re.compile(r"Letters of the cipher text are told as numbers: A is (\d\d?), B is (\d\d?) and so on\.")
+LETTERS = "Letters of the cipher text are told as letters."
+WORD = r"(?:\d{1,2}(?:-\d{1,2})*|[A-Z]+)"
+TEXT = re.compile(rf"Cipher text: ({WORD}(?: {WORD})*)(?![\w-])")
+PAIRS = [
+    re.compile(r"(?<![\w-])" + wording.format(c=r"(?P<c>[A-Z]|\d{1,2})", p="(?P<p>[A-Z])") + r"(?![\w-])")
+    for wording in WORDINGS
+]
+
+
+def told(word: str, frame: Frame) -> str:
+    """A word of the cipher text as a frame tells it; `read` reads it again."""
+    if frame.variant < 4:
+        return word
+    first, step = NUMBERS[frame.variant // 4 - 1]
+    return "-".join(str(first + step * ALPHABET.index(letter)) for letter in word)
+
+
+def read(word: str, first: int, step: int) -> str:
+    """Inverse of `told`. Raises ValueError for a number that is none of a letter."""
+    if word.isalpha():
+        return word
+    places = [(int(number) - first) * step for number in word.split("-")]
+    if not all(0 <= place < len(ALPHABET) for place in places):
+        raise ValueError(f"{word} holds a number that is none of a letter")
+    return "".join(ALPHABET[place] for place in places)
+
+
+@register
+class CipherDecode(Task[Cipher]):
+    """The key's halves are drawn so that an agent lacks two letters of every word and half of the whole text; words are
+    of few letters, so that many fit what is known of one. No letter stands for itself, which is not told."""
+
+    name, family, version, rule, prompt = "cipherdecode", "csp", 1, "text", PROMPT
+
+    def sample(self, rng: random.Random, difficulty: str) -> Cipher | None:
+        four, five = SIZES[difficulty]
+        words = rng.sample(FOUR, four) + rng.sample(FIVE, five)
+        rng.shuffle(words)
+        ring = rng.sample(ALPHABET, len(ALPHABET))
+        key = dict(zip(ring, ring[1:] + ring[:1], strict=True))
+        text = decoded(" ".join(words), tuple(key.items()))
+        if any(len(set(word)) < 4 for word in words):
+            return None  # with fewer letters no half of the key could both hold and lack two
+        return Cipher(text, tuple(sorted((c, p) for p, c in key.items() if c in text)))
+
+    def split(self, instance: Cipher, rng: random.Random) -> tuple[Cipher, ...]:
+        """Of 150 random halves of the key that which holds and lacks two letters each of the most words, and then comes
+        closest to half of the text."""
+        words, count = [frozenset(word) for word in instance.text.split()], Counter(instance.text.replace(" ", ""))
+
+        def fairness(half: list[Pair]) -> tuple[int, int]:
+            known = {c for c, _ in half}
+            is_open = (2 <= len(word & known) <= len(word) - 2 for word in words)
+            return sum(is_open), -abs(2 * sum(count[c] for c, _ in half) - count.total())
+
+        half = max((rng.sample(instance.key, len(instance.key) // 2) for _ in range(150)), key=fairness)
+        rest = tuple(pair for pair in instance.key if pair not in half)
+        return replace(instance, key=tuple(sorted(half))), replace(instance, key=rest)
+
+    def merge(self, views: Sequence[Cipher]) -> Cipher:
+        key: dict[str, str] = {}
+        for c, p in (pair for v in views for pair in v.key):
+            if key.setdefault(c, p) != p:
+                raise ValueError(f"cipher letter {c} stands for {key[c]} and for {p}")
+        if any(v.text != views[0].text for v in views):
+            raise ValueError("the cipher texts differ")
+        return Cipher(views[0].text, tuple(sorted(key.items())))
+
+    def render(self, view: Cipher, frame: Frame) -> str:
+        first, step = NUMBERS[frame.variant // 4 - 1]
+        head = f"Letters of the cipher text are told as numbers: A is {first}, B is {first + step} and so on."
+        lines = [] if frame.friction == "natural" else [head if frame.variant >= 4 else LETTERS]
+        lines.append(f"Cipher text: {' '.join(told(word, frame) for word in view.text.split())}")
+        wording = WORDINGS[frame.variant % 4]
+        return "\n".join(lines + [wording.format(c=told(c, frame), p=p) for c, p in view.key])
+
+    def parse(self, text: str) -> Cipher:
+        said, message = STATED.search(text), TEXT.search(text)
+        first, second = (int(said[1]), int(said[2])) if said else NUMBERS[0]
+        pairs = {(read(m["c"], first, second - first), m["p"]) for pattern in PAIRS for m in pattern.finditer(text)}
+        if message is None:
+            raise ValueError("no cipher text in the text")
+        words = " ".join(read(word, first, second - first) for word in message[1].split())
+        return self.merge([Cipher(words, ()), *(Cipher(words, (pair,)) for pair in sorted(pairs))])
+
+    def solve(self, view: Cipher) -> str | None:
+        """Of a partial view: unknown letters, most frequent ones first, are taken to stand for the most common plain
+        letters that are left."""
+        known = dict(view.key)
+        letters = [c for c, _ in Counter(view.text.replace(" ", "")).most_common() if c not in known]
+        left = [p for p in COMMON if p not in known.values()]
+        return decoded(view.text, (*view.key, *zip(letters, left, strict=False)))
+
+    def key(self, instance: Cipher) -> TextKey:
+        return TextKey(decoded(instance.text, instance.key))
+
+    def form(self, view: Cipher) -> TextForm:
+        return TextForm(len(view.text))
+
+    def rivals(self, instance: Cipher, view: Cipher) -> Iterator[Cipher]:
+        """The same cipher text under a key in which two letters that the view lacks are exchanged."""
+        for (c, p), (d, q) in combinations([pair for pair in instance.key if pair not in view.key], 2):
+            key = {**dict(instance.key), c: q, d: p}
+            yield replace(instance, key=tuple(key.items()))
+
+    def corrupt(self, view: Cipher, rng: random.Random) -> Cipher:
+        at = rng.randrange(len(view.key))
+        c, _ = view.key[at]
+        told_as = rng.choice([p for p in ALPHABET if p != c and p not in dict(view.key).values()])
+        return replace(view, key=(*view.key[:at], (c, told_as), *view.key[at + 1 :]))
+
+    def draw(self, instance: Cipher, answer: object, where: object) -> str:
+        kept = where if isinstance(where, dict) else {}
+        right, plain = kept.get("right", []), self.key(instance).text
+        given = iter("".join(kept.get("given", "").split()))  # the grade leaves blanks out
+        parts = [
+            drawing.text(78, 24 + 30 * i, title, "", "end") for i, title in enumerate(("cipher", "answered", "right"))
+        ]
+        for at, letter in enumerate(instance.text):
+            x = 98 + 22 * at
+            if letter != " ":
+                parts.append(drawing.rect(x - 10, 6, 20, 26, "free"))
+                parts += [drawing.text(x, 24, letter), drawing.text(x, 84, plain[at])]
+                parts.append(drawing.text(x, 54, next(given, ""), "right" if at in right else "wrong"))
+        return drawing.svg(
+            98 + 22 * len(instance.text), 96, parts, "the cipher text, the message as answered and as it is"
+        )
