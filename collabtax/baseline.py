@@ -124,11 +124,13 @@ def told(found: Comparison, rows: Mapping[Place, Row], commands: Mapping[Place, 
         yield "if this is what you meant, run it again with --update-baseline and commit the file"
 
 
-def gate(session: Session, cells: Iterable[Cell], results: Mapping[Any, Row]) -> tuple[list[str], int]:
-    """Compare this run's results with the baseline, or write it; returns lines for the terminal and the exit code."""
+def gate(
+    session: Session, path: Path, cells: Iterable[Cell], results: Mapping[Any, Row]
+) -> tuple[list[str], int]:  # fmt: skip
+    """Compare this run's results with a baseline, or write it; returns lines for the terminal and the exit code."""
     from collabtax.report.pages import command
 
-    settings, path = session.settings, session.settings.baseline
+    settings = session.settings
     cells = list(dict.fromkeys(cells))
     rows: dict[Place, Row] = {}
     now: dict[Place, Row] = {}

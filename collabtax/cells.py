@@ -45,6 +45,19 @@ class Cell:
         return "-".join(filter(None, (self.task, self.mode, "+".join(map(slug, seats)), self.condition)))
 
 
+LENGTH = {"half": 1, "solo": 2, "homo": 6, "hetero": 6}  # calls of a rollout, roughly
+
+
+def zigzag(cells: Sequence[Cell], workers: int) -> list[Cell]:
+    """`cells` in an order in which workers that take them one by one, two at first, end at about the same time: for each
+    worker a long one beside a short one, then the others, the longest first."""
+    ordered = sorted(cells, key=lambda cell: -LENGTH[cell.mode])
+    pairs = min(workers, len(ordered) // 2)
+    short = ordered[len(ordered) - pairs :][::-1]
+    first = [cell for both in zip(ordered[:pairs], short, strict=True) for cell in both]
+    return first + ordered[pairs : len(ordered) - pairs]
+
+
 def tax_cells(
     tasks: Sequence[tuple[str, str]],
     models: Sequence[str],

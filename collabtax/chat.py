@@ -1,4 +1,4 @@
-"""The one way to ask a model: replay, simulated model or endpoint; limits, retries; usage. Above it nobody knows HTTP."""
+"""The one way to ask a model: replay, simulated model or endpoint; retries; usage. Above it nobody knows HTTP."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from collabtax.cassettes import SECRET, Conversation, current
-from collabtax.limits import Fate, Limiter
+from collabtax.limits import PATIENCE, Fate, GivenUp, Limiter
 from collabtax.models import Model
 from collabtax.replies import EndpointError as EndpointError
 from collabtax.replies import ReplyError, read_reply
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 TIMEOUT, CONNECT = 120.0, 60.0  # seconds a call and to connect (paper, appendix J; starved cores connect slowly)
 NETWORK_RETRIES, FILTER_RETRIES = 5, 6  # paper, appendix J
 LONGEST_WAIT = 60.0  # seconds between two tries
-PATIENCE = 3600.0  # seconds for which an endpoint may refuse every call
 LETTERS = 4  # characters a token, roughly: what is far beyond a model's context is not sent
 BROKE = ("insufficient_quota", "exceeded_current_quota_error", "billing_hard_limit_reached", "billing_not_active")
 FATAL = (*BROKE, "invalid_api_key", "model_not_found")
@@ -67,8 +66,8 @@ class Chat:
     def __init__(
         self, on_wait: Callable[[str, float], None] = lambda cause, seconds: None, shared: Path | None = None
     ) -> None:
-        """`on_wait` gets cause and seconds of waiting; `shared`: a folder for what the processes of a run tell each other
-        about endpoints."""
+        """`on_wait` gets cause and seconds of waiting; `shared`: a folder in which the processes of a run tell each
+        other about endpoints that refuse calls."""
         self._limiters: dict[tuple[str, str], Limiter] = {}
         self._shared = shared
         self._clients: dict[tuple[str, str], openai.AsyncOpenAI] = {}
@@ -111,11 +110,15 @@ class Chat:
         client, key, limiter = self._client(model), model.key(), self._limiter(model)
         body = wire(asked)
         rng = random.Random(asked.digest())
-        tries, place = 0, limiter.place()
+        tries, place, cause = 0, limiter.place(), model.host
         while True:
             allowed, wait, least = NETWORK_RETRIES, 0.5, 0.0
             fate: Fate = "void"
-            started = await limiter.start(place)
+            try:
+                started = await limiter.start(place)
+            except GivenUp:
+                minutes = f"for {PATIENCE / 60:.0f} minutes it refused every call"
+                raise EndpointError(f"{cause} ({minutes}; run the same again once it has room)") from None
             try:
                 # The SDK's own entry for plain requests: its typed one walks the whole history on every call.
                 reply = await client.post(
@@ -152,9 +155,7 @@ class Chat:
                 cause = f"{model.host}: {masked(str(reason or ''), key) or type(reason or problem).__name__}"
             finally:
                 limiter.leave(started, fate, least)
-            if fate == "refused":  # it was not its turn yet: no try is lost
-                if limiter.refused_for() > PATIENCE:
-                    raise EndpointError(f"{cause} (and so was every call for {PATIENCE / 60:.0f} minutes)")
+            if fate == "refused":  # the limiter waits: no try is lost
                 continue
             tries += 1
             if tries > allowed:

@@ -1,9 +1,8 @@
 """How fast an endpoint is asked: as many calls at once, and as many a second, as it accepts.
 
-Two limits, since providers have two kinds. The window bounds the calls under way: it doubles every round trip until
-the first refusal, then creeps. The pace bounds the starts a second: none until the first refusal; then what was
-accepted between the last two refusals, when the endpoint's budget was used up both times, is what it allows. Both are
-probed upwards all the time, the pace ever faster the longer nothing is refused.
+Two limits, since providers have both kinds. The window bounds the calls under way: it doubles every round trip until
+the first refusal, then creeps. The pace bounds the starts a second: there is none until the first refusal; then it is
+what was accepted between refusals, and a little more, ever more the longer nothing is refused.
 """
 
 from __future__ import annotations
@@ -14,67 +13,74 @@ import heapq
 import itertools
 import math
 import os
+import random
 import time
+from collections import deque
 from collections.abc import Callable
 from pathlib import Path
 from typing import Literal
 
-LONGEST_PAUSE = 60.0  # seconds; an endpoint that wants more is asked again all the same
 FIRST_WINDOW = 4.0  # calls under way at first
 CREEP = 0.2  # calls that the window grows by in a round trip once the limit is about known
-LESS = 0.85  # of the window that a refusal leaves
-FIRST_PAUSE = 0.5  # seconds after a refusal that does not say how long; doubled while nothing else comes
-STORM = 3  # failures in a row that shrink the window
-ENOUGH = 10  # accepted calls that make a measurement of what is allowed
+LEFT, LEFT_AT_FIRST = 0.85, 0.5  # of the window after a refusal; the first comes when it has doubled
+STORM = 3  # failures in a row that halve the window
+ENOUGH = 5  # accepted calls that make a measurement of what is allowed
+FIRST_PAUSE = 1.0  # seconds after a refusal that does not say how long; doubled while nothing else comes
+LONGEST_PAUSE = 60.0  # seconds; an endpoint that wants more is asked again all the same
+PATIENCE = 3600.0  # seconds for which an endpoint may refuse every call
 LATE = 0.1  # seconds that a start may be late without loss: the next ones come so much earlier
-QUIET = 1.0  # seconds without a call that waits, after which what was accepted says nothing of what is allowed
+QUIET = 1.0  # seconds in which no call had to wait, after which what was accepted says nothing of what is allowed
 LOOK = 0.1  # seconds between two looks at what other processes were told
-TELL = 1.0  # seconds of waiting that are told at once ...
-NOTHING = 0.005  # ... and so few that they are not told
+TELL, NOTHING = 1.0, 0.005  # seconds of waiting that are told at once, and so few that they are not told
 
-Fate = Literal["answered", "refused", "failed", "void"]  # of a call; void: says nothing about the endpoint
+Fate = Literal["answered", "refused", "failed", "void"]  # of a call; void: it says nothing about the endpoint
+
+
+class GivenUp(Exception):
+    """The endpoint has refused every call for too long."""
 
 
 class Limiter:
     """Lets calls to one endpoint start, in the order of their places. Lives in one event loop."""
 
     def __init__(self, host: str, on_wait: Callable[[str, float], None], notice: Path | None = None) -> None:
-        """`notice`: the file through which processes tell each other that the endpoint refuses."""
+        """`notice`: the file through which processes tell each other how long the endpoint wants to be left alone."""
         self.host, self.under_way, self.window = host, 0, FIRST_WINDOW
-        self.rate: float | None = None  # starts a second, as last measured
-        self._refusing_since: float | None = None  # the first refusal after the last answer
+        self.rate: float | None = None  # starts a second that the endpoint is taken to allow
         self._on_wait, self._notice = on_wait, notice
         self._places = itertools.count()
-        self._line: list[tuple[int, asyncio.Future[float]]] = []  # a heap; cancelled ones fall out when they are first
+        self._line: list[tuple[int, asyncio.Future[float]]] = []  # a heap; who left it falls out once first
         self._timer: asyncio.TimerHandle | None = None
-        self._threshold = math.inf  # window below which it doubles
-        self._latency = 1.0  # of the last answer
-        self._open_at = self._next = -math.inf  # no start before these: pause, pace
-        self._shrunk = self._busy = self._looked = -math.inf  # when last
-        self._since, self._accepted = 0.0, 0  # what was accepted since when
-        self._failed = self._pauses = 0  # in a row
-        self._told = 0.0  # up to when waiting has been told
-        self._cause = ""  # why calls wait
+        self._doubles_to = math.inf  # window up to which it doubles
+        self._guessed = False  # the rate, and not measured
+        self._latency = 0.3  # of the last answer
+        self._open_at = self._next = -math.inf  # no start before these: by a pause, by the pace
+        self._shrunk = self._waited = self._looked = -math.inf  # when last
+        self._accepted = 0  # calls so far
+        self._marks = deque([(0.0, 0)], maxlen=10)  # when the budget was used up, and calls accepted by then
+        self._refusals = self._failures = 0  # in a row
+        self._refusing_since: float | None = None
+        self._cause, self._told = "", 0.0  # why calls wait, and up to when that has been told
         self._seen = b""  # the notice that is known
 
     def place(self) -> int:
         """A place in the line. A call keeps it over all its tries."""
         return next(self._places)
 
-    def refused_for(self) -> float:
-        """Seconds since the first refusal after the last answer."""
-        return 0.0 if self._refusing_since is None else asyncio.get_running_loop().time() - self._refusing_since
-
     async def start(self, place: int) -> float:
-        """Wait until a call may start; returns when that was. `leave` must follow."""
+        """Wait until a call may start; returns when that was. `leave` must follow. Raises GivenUp."""
         loop = asyncio.get_running_loop()
         now = loop.time()
+        if self._is_given_up(now):
+            raise GivenUp
         self._look(now)
-        if not self._line and self.under_way < int(self.window) and now >= max(self._open_at, self._next):
-            if now - self._busy > QUIET:
-                self._since, self._accepted = now, 0
-            return self._begin(now)
         if not self._line:
+            if self.under_way < int(self.window) and now >= max(self._open_at, self._next):
+                if now - self._waited > QUIET:
+                    self.rate = self._pace(self._waited)
+                    self._marks.clear()
+                    self._marks.append((now, self._accepted))
+                return self._begin(now)
             self._told = max(now, self._open_at)
         waiter: asyncio.Future[float] = loop.create_future()
         heapq.heappush(self._line, (place, waiter))
@@ -82,52 +88,92 @@ class Limiter:
         try:
             return await waiter
         except asyncio.CancelledError:
-            if not waiter.cancelled():  # its turn had come
+            if waiter.done() and not waiter.cancelled() and not waiter.exception():  # its turn had come
                 self.leave(waiter.result(), "void")
             raise
 
-    def leave(self, started: float, fate: Fate, pause: float = 0.0) -> None:
-        """A call has ended; `pause`: seconds that the endpoint, refusing, asked for, 0 if it did not say."""
+    def leave(self, started: float, fate: Fate, asked: float = 0.0) -> None:
+        """A call has ended. `asked`: seconds that a refusing endpoint asked to wait, 0 if it did not say."""
         now = asyncio.get_running_loop().time()
-        new_round = started >= self._shrunk  # calls that were under way when it shrank tell nothing new
+        news = started >= self._shrunk  # what was under way at the last shrinking belongs to the same event
         if fate == "answered":
-            self._failed = self._pauses = 0
-            self._latency, self._refusing_since = now - started, None
+            self._refusals = self._failures = 0
+            self._latency, self._refusing_since = max(now - started, 0.001), None
             if self.under_way >= int(self.window):
-                self.window += 1 if self.window < self._threshold else CREEP / self.window
+                self.window += 1 if self.window < self._doubles_to else CREEP / self.window
         elif fate == "refused":
-            self._refusing_since = now if self._refusing_since is None else self._refusing_since
-            if started >= self._since:
-                self._accepted -= 1
-            if new_round:
-                left = LESS if math.isfinite(self._threshold) else 0.5  # it has doubled: half of it was accepted
-                self.window = self._threshold = max(1.0, left * min(self.window, self.under_way))
-                self._shrunk = now
+            self._uncount(started)
+            if self._refusing_since is None:
+                self._refusing_since = now
+            if news:
+                self._refusals += 1
+                left = LEFT_AT_FIRST if math.isinf(self._doubles_to) else LEFT
+                self._doubles_to = self._shrink(left * min(self.window, self.under_way), now)
                 self._measure(now)
-                self._pauses += 1
-                pause = pause or FIRST_PAUSE * 2 ** min(self._pauses - 1, 10)
-            if now + pause > self._open_at:
-                self._pause(now, pause)
+                asked = asked or FIRST_PAUSE * 2 ** min(self._refusals - 1, 10)
+                asked = max(asked, min(2 / (self.rate or 1.0), 2.0))  # else the budget of a slow one is used up at once
+            if now + asked > self._open_at:
+                self._pause(now, asked)
                 self._write(now)
+            if self._is_given_up(now):
+                for _, waiter in self._line:
+                    if not waiter.done():
+                        waiter.set_exception(GivenUp())
+                self._line.clear()
         elif fate == "failed":
-            self._failed += 1
-            if self._failed >= STORM and new_round:
-                if self._failed == STORM:
-                    self._threshold = max(1.0, LESS * min(self.window, self._threshold))
-                self.window = max(1.0, self.window / 2)
-                self._shrunk = now
+            self._failures += 1
+            if self._failures >= STORM and news:
+                if self._failures == STORM:
+                    self._doubles_to = max(1.0, LEFT * min(self.window, self._doubles_to))
+                self._shrink(self.window / 2, now)
         else:
-            self._accepted -= started >= self._since
+            self._uncount(started)
         self.under_way -= 1
         self._wake(now)
+
+    def _is_given_up(self, now: float) -> bool:
+        return self._refusing_since is not None and now - self._refusing_since > PATIENCE
+
+    def _shrink(self, window: float, now: float) -> float:
+        self.window, self._shrunk = max(1.0, window), now
+        return self.window
 
     def _begin(self, now: float) -> float:
         self.under_way += 1
         self._accepted += 1
-        if self.rate is not None:
-            probing = max(self._accepted / 400, (now - self._since) / 80) ** 2
-            self._next = max(self._next, now - LATE) + 1 / (self.rate * (1.02 + probing))
+        if (pace := self._pace(now)) is not None:
+            self._next = max(self._next, now - LATE) + 1 / pace
         return now
+
+    def _uncount(self, started: float) -> None:
+        """A call that was counted when it started was not accepted."""
+        self._accepted -= 1
+        for number, (at, accepted) in enumerate(self._marks):
+            if at >= started:
+                self._marks[number] = (at, accepted - 1)
+
+    def _pace(self, now: float) -> float | None:
+        """Starts a second that are tried now."""
+        if self.rate is None:
+            return None
+        at, accepted = self._marks[-1]
+        if self._guessed:
+            return self.rate * (1 + (self._accepted - accepted) / 20)
+        return self.rate * (1.02 + max((self._accepted - accepted) / 400, (now - at) / 80) ** 2)
+
+    def _measure(self, now: float) -> None:
+        """The budget is used up: what was accepted since another time that it was is what the endpoint allows, unless
+        it had all that it can hold in between. Then it allows more, up to the pace at which it refused."""
+        pace = self._pace(now)
+        for at, accepted in reversed(self._marks):
+            if self._accepted - accepted >= ENOUGH:
+                least = (self._accepted - accepted) / max(now - at, 0.001)
+                most = least if pace is None else min(max(pace, least), 2 * least)
+                self.rate, self._guessed = least + (most - least) / 4, pace is None
+                break
+        else:
+            self.rate, self._guessed = max(self.under_way, 1) / self._latency if pace is None else pace * 0.7, True
+        self._marks.append((now, self._accepted))
 
     def _wake(self, now: float) -> None:
         """Start whoever may, and see to it that the next one will."""
@@ -136,7 +182,8 @@ class Limiter:
             _, waiter = self._line[0]
             if not waiter.done():
                 if self.under_way >= int(self.window):
-                    self._cause = "slow start" if math.isinf(self._threshold) else "takes no more calls at once"
+                    slow = math.isinf(self._doubles_to)
+                    self._cause = "few calls at once at first" if slow else "takes no more calls at once"
                     break
                 if (at := max(self._open_at, self._next)) > now:
                     self._cause = "takes no more calls a second"
@@ -145,7 +192,7 @@ class Limiter:
                 waiter.set_result(self._begin(now))
             heapq.heappop(self._line)
         if before:
-            self._busy = now
+            self._waited = now
             if now - self._told > (TELL if before == self._cause else NOTHING):
                 self._tell(before, now)
 
@@ -163,32 +210,24 @@ class Limiter:
         self._wake(now)
 
     def _tell(self, cause: str, until: float) -> None:
-        """Tell of the time in which calls had to wait: what passed on the clock, however many did."""
+        """Tell for how long the line did not move: time on the clock, however many calls stand in it."""
         self._on_wait(f"{self.host}: {cause}", until - self._told)
         self._told = until
 
     def _pause(self, now: float, seconds: float) -> None:
-        """Let nobody start for a while. It is told now, since nothing will happen until then."""
-        if (until := now + min(seconds, LONGEST_PAUSE)) > self._open_at:
-            if self._cause and now - self._told > NOTHING:
-                self._tell(self._cause, now)
-            self._told = max(now, self._open_at)
-            self._open_at = until
-            self._tell("asked to wait", until)
-
-    def _measure(self, now: float) -> None:
-        """The budget is used up: what was accepted since the last time that it was is what the endpoint allows."""
-        if self._accepted >= ENOUGH:
-            self.rate = self._accepted / max(now - self._since, 0.001)
-        elif self.rate is None:
-            self.rate = max(self.under_way, 1) / max(self._latency, 0.001)
-        else:
-            self.rate *= 0.7
+        """Let nobody start for a while. It is told at once, since nothing will happen until then."""
+        until = now + min(seconds, LONGEST_PAUSE)
+        if until <= self._open_at:
             return
-        self._since, self._accepted = now, 0
+        if self._cause and now - self._told > NOTHING:
+            self._tell(self._cause, now)
+        self._told, self._open_at = max(now, self._open_at), until
+        self._tell("asked to wait", until)
+        if self._notice and self.rate:  # else all processes would start at that moment
+            self._next = until + random.random() / self.rate
 
     def _look(self, now: float) -> None:
-        """What other processes were told. Each notice counts once and for LONGEST_PAUSE at most, whatever it says."""
+        """What other processes were told. A notice counts once and for LONGEST_PAUSE at most, whatever it says."""
         if self._notice is None or now - self._looked < LOOK:
             return
         self._looked = now
@@ -205,7 +244,7 @@ class Limiter:
         except (OSError, ValueError, IndexError):
             return
         if 0 < left <= LONGEST_PAUSE and now + left > self._open_at:
-            if self.rate is None or self._accepted >= ENOUGH:
+            if self._accepted - self._marks[-1][1] >= ENOUGH or self.rate is None:
                 self._measure(now)
             self._shrunk = now
             self._pause(now, left)
@@ -215,7 +254,7 @@ class Limiter:
         if self._notice is None:
             return
         said = f"{time.time() + self._open_at - now:.3f} {os.getpid()}".encode()
-        fresh = self._notice.with_suffix(f".{os.getpid()}.tmp")
+        fresh = self._notice.with_name(f"{self._notice.name}.{os.getpid()}.tmp")
         with contextlib.suppress(OSError):  # they will be refused themselves
             fresh.parent.mkdir(parents=True, exist_ok=True)
             fresh.write_bytes(said)

@@ -46,6 +46,8 @@ OPTIONS: tuple[tuple[str, type, Any, str, str], ...] = (
     ("update_baseline", bool, False, "", "write the --baseline file from this run instead of comparing with it"),
     ("markdown", str, "", "FILE", "add the summary to a file, as Markdown (default: $GITHUB_STEP_SUMMARY, where it is set)"),
     ("concurrency", int, 10, "N", "rollouts under way at once in each process (default: 10)"),
+    ("dask", str, "", "ADDRESS", "run on the Dask cluster whose scheduler is at this address, like tcp://10.0.0.1:8786"),
+    ("retry_failed", bool, False, "", "of a run that is there, run only what failed for a cause outside of the models"),
     ("plan", bool, False, "", "say what would run, how many calls and tokens and what it would cost, and stop"),
 )  # fmt: skip
 CHOICES: dict[str, Sequence[str]] = {

@@ -1,9 +1,11 @@
-"""`--plan`: what would run and what it would cost, from the texts that would be sent. Nothing is sent."""
+"""`--plan`: what would run and what it would cost, from the texts that would be sent and from what ran before. Nothing is
+sent."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from statistics import mean
 
 from collabtax.agents import prompt
 from collabtax.cassettes import Cassette
@@ -11,88 +13,127 @@ from collabtax.cells import Cell, printable
 from collabtax.options import INTERVENTIONS
 from collabtax.protocols import told
 from collabtax.session import Session
+from collabtax.store import Key, Row
 from tasks import get_task, problem
 
 SAMPLE = 3  # seeds of a cell whose texts are rendered to estimate their length
-EXCHANGES = 3.0  # exchanges that a dialogue is expected to take, unless the cap is lower
-REPLY = 150  # tokens that a reply is expected to have
+EXCHANGES = (1.0, 3.0)  # exchanges that a dialogue takes at least, and is expected to take; at most it is the cap
+REPLY = (40, 150, 600)  # tokens that a reply has at least, is expected to have, and has at most
 LETTERS = 4.0  # characters a token
 
 BASIS = (
-    f"expected: {EXCHANGES:g} exchanges a dialogue, {REPLY} tokens a reply, {LETTERS:g} characters a token, prompts as "
-    f"rendered for {SAMPLE} seeds of each cell"
+    f"basis: rollouts of this run where there are some (expected: mean of the cell, else of the models in this mode; least and "
+    f"most: the extremes); elsewhere {EXCHANGES[1]:g} exchanges a dialogue (least {EXCHANGES[0]:g}, most the cap), {REPLY[1]} "
+    f"tokens a reply ({REPLY[0]} to {REPLY[2]}), {LETTERS:g} characters a token, prompts as rendered for {SAMPLE} seeds of each cell"
 )
 
 
 @dataclass(frozen=True)
+class Load:
+    """What one rollout takes: calls, and tokens by kind as in a record's usage."""
+
+    calls: float
+    usage: Mapping[str, float]
+
+
+@dataclass(frozen=True)
 class Estimate:
-    """Expected numbers of a cell: rollouts, those of them that are finished, those to run that have a recording, calls,
-    tokens, USD (None: no price)."""
+    """Of a cell: rollouts, those of them that are finished, those to run that have a recording; the expected calls and
+    tokens of the others, and their cost in USD: least, expected and most (None: no price)."""
 
     cell: Cell
     rollouts: int
     finished: int
     recorded: int
     calls: float
-    prompt_tokens: float
-    completion_tokens: float
-    cost: float | None
+    tokens: float
+    cost: tuple[float, float, float] | None
 
 
-def estimate(cell: Cell, session: Session) -> Estimate:
-    """What the rollouts of `cell` would take that are neither finished nor recorded."""
-    settings, seeds = session.settings, session.todo(cell)
-    planned = settings.seeds(cell)
-    recorded = sum(
-        settings.record_mode != "all" and not Cassette(settings.cassette(cell, s), "none").is_empty for s in seeds
-    )
-    task = get_task(cell.task)
+def from_texts(cell: Cell, session: Session) -> tuple[Load, Load, Load]:
+    """Least, expected and most of a rollout, from the texts that would be sent."""
+    settings, task = session.settings, get_task(cell.task)
     views = []
-    for seed in planned[:SAMPLE]:
+    for seed in settings.seeds(cell)[:SAMPLE]:
         one = problem(task, seed, settings.difficulty, settings.friction)
         views.append(len(told(task, one, None if cell.mode == "solo" else 0)))
     opening = (len(task.prompt) + len(prompt("collaboration_task")) + sum(views) / len(views)) / LETTERS
-    if cell.mode in ("homo", "hetero"):
-        calls = 2 * min(EXCHANGES, settings.turn_cap)
+    dialogue = cell.mode in ("homo", "hetero")
+    if dialogue:
         clauses = [prompt(f"clause_{name}") for name in INTERVENTIONS.get(cell.condition, ())]
         opening += sum(map(len, (prompt("collaboration_system"), *clauses))) / LETTERS
-    else:
-        calls = 1 + (cell.mode == "solo" and settings.critic)
-    sent = calls * opening + REPLY * calls * (calls - 1) / 2  # every call sends the history again
-    left = len(seeds) - recorded
-    share = left / len(cell.models)
-    costs = [
-        settings.models[m].price({"prompt": round(sent * share), "completion": round(calls * REPLY * share)})
-        for m in cell.models
-    ]
-    spoken = calls * REPLY
-    read = opening + spoken
-    for reader in settings.extractors:
-        if reader != "program":  # one more call, which reads the whole record
-            costs.append(settings.models[reader].price({"prompt": round(read * left), "completion": round(REPLY * left)}))
-            calls, sent, spoken = calls + 1, sent + read, spoken + REPLY
-    cost = None if None in costs else sum(c for c in costs if c is not None)
-    return Estimate(
-        cell, len(planned), len(planned) - len(seeds), recorded, calls * left, sent * left, spoken * left, cost
+    exchanges = (*(min(e, settings.turn_cap) for e in EXCHANGES), float(settings.turn_cap))
+    found = []
+    for exchange, reply in zip(exchanges, REPLY, strict=True):
+        calls = 2 * exchange if dialogue else 1.0 + (cell.mode == "solo" and settings.critic)
+        sent = calls * opening + reply * calls * (calls - 1) / 2  # every call sends the history again
+        spoken = calls * reply
+        read = sum(reader != "program" for reader in settings.extractors)  # one more call each, about the whole record
+        usage = {"prompt": sent + read * (opening + spoken), "completion": spoken + read * reply}
+        found.append(Load(calls + read, usage))
+    return found[0], found[1], found[2]
+
+
+def from_rows(rows: Sequence[Row], extra: int) -> tuple[Load, Load, Load]:
+    """Least, expected and most of a rollout, from some that ran; `extra` calls each are no turns."""
+    kinds = sorted({kind for row in rows for kind in row["usage"]})
+    loads = [Load(len(row["turns"]) + extra, row["usage"]) for row in rows]
+    loads.sort(key=lambda load: sum(load.usage.values()))
+    usage = {kind: mean(load.usage.get(kind, 0) for load in loads) for kind in kinds}
+    return loads[0], Load(mean(load.calls for load in loads), usage), loads[-1]
+
+
+def estimate(cell: Cell, session: Session, ran: Mapping[Key, Row]) -> Estimate:
+    """What the rollouts of `cell` would take that are neither finished nor recorded; `ran` are the run's results."""
+    settings, seeds = session.settings, session.todo(cell)
+    recorded = sum(
+        settings.record_mode != "all" and not Cassette(settings.cassette(cell, s), "none").is_empty for s in seeds
     )
+    usable = [row for row in ran.values() if row["outcome"] != "infrastructure" and row["usage"]]
+    alike = [r for r in usable if r["mode"] == cell.mode and tuple(r["models"]) == cell.models]
+    same = [r for r in alike if r["task"] == cell.task and r["condition"] == cell.condition]
+    readers = [reader for reader in settings.extractors if reader != "program"]
+    loads = from_rows(same or alike, len(readers)) if alike else from_texts(cell, session)
+    left = len(seeds) - recorded
+    costs = [cost(cell, session, load) for load in loads]
+    total = None if None in costs else tuple(left * c for c in costs if c is not None)
+    return Estimate(
+        cell, len(settings.seeds(cell)), len(settings.seeds(cell)) - len(seeds), recorded, loads[1].calls * left,
+        left * (loads[1].usage.get("prompt", 0) + loads[1].usage.get("completion", 0)),
+        None if total is None else (total[0], total[1], total[2]),
+    )  # fmt: skip
+
+
+def cost(cell: Cell, session: Session, load: Load) -> float | None:
+    """USD of a rollout whose tokens are shared evenly by its models, None without a price."""
+    scale = 1_000_000  # prices are worked out for whole tokens
+    prices = []
+    for name in cell.models:
+        usage = {kind: round(scale * tokens / len(cell.models)) for kind, tokens in load.usage.items()}
+        price = session.settings.models[name].price(usage)
+        prices.append(None if price is None else price / scale)
+    return None if None in prices else sum(p for p in prices if p is not None)
 
 
 def plan(cells: Sequence[Cell], session: Session) -> list[str]:
     """The plan in lines: a table a model or pair, and the sum."""
     groups: dict[str, list[Estimate]] = {}
+    ran = session.store.rows()
     for cell in cells:
-        groups.setdefault(" + ".join(dict.fromkeys(cell.models)), []).append(estimate(cell, session))
+        groups.setdefault(" + ".join(dict.fromkeys(cell.models)), []).append(estimate(cell, session, ran))
     columns = "rollouts", "finished", "recorded"
     head = f"{'models':<44} {'cells':>6} {' '.join(f'{c:>9}' for c in columns)} {'calls':>8} {'tokens':>10} {'USD':>10}"
-    lines = [head]
+    lines = [f"{head} {'least':>10} {'most':>10}"]
     groups["all"] = [e for group in groups.values() for e in group]
     for name, group in groups.items():
         costs = [e.cost for e in group]
-        price = "unknown" if None in costs else f"{sum(c for c in costs if c is not None):.4f}"
-        tokens = sum(e.prompt_tokens + e.completion_tokens for e in group)
+        prices = ["unknown", "", ""]
+        if None not in costs:
+            prices = [f"{sum(c[i] for c in costs if c):.4f}" for i in (1, 0, 2)]
         counted = [sum(getattr(e, column) for e in group) for column in columns]
         lines.append(
             f"{printable(name)[:44]:<44} {len(group):>6} {' '.join(f'{n:>9}' for n in counted)} "
-            f"{sum(e.calls for e in group):>8.0f} {tokens:>10.0f} {price:>10}"
+            f"{sum(e.calls for e in group):>8.0f} {sum(e.tokens for e in group):>10.0f} "
+            + " ".join(f"{price:>10}" for price in prices).rstrip()
         )
-    return [*lines, BASIS, "nothing was sent"]
+    return [*lines, "finished rollouts are reused, recorded ones replayed and graded anew, the others asked", BASIS, "nothing was sent"]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from collabtax.progress import WHEN, Display, Sender
+from collabtax.progress import WHEN, Display, Sender, Tally
 
 if TYPE_CHECKING:
     from collabtax.cells import Cell
@@ -81,12 +81,16 @@ def pytest_cmdline_main(config: pytest.Config) -> None:
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    from collabtax.cells import zigzag
+
     marker = metafunc.definition.get_closest_marker("study")
     if marker is not None and "cell" in metafunc.fixturenames:
         try:
             cells = session_of(metafunc.config).settings.cells(marker.args[0])
         except pytest.UsageError as problem:
             pytest.exit(str(problem), returncode=pytest.ExitCode.USAGE_ERROR)
+        if workers := getattr(metafunc.config, "workerinput", {}).get("workercount"):
+            cells = zigzag(cells, workers)
         marks = [[getattr(pytest.mark, c.family), getattr(pytest.mark, c.mode)] for c in cells]
         metafunc.parametrize("cell", [pytest.param(c, id=c.id, marks=m) for c, m in zip(cells, marks, strict=True)])
 
@@ -116,6 +120,7 @@ class Controller:
         self.display: Display | None = None
         self.cells: list[Cell] = []
         self.lines: list[str] = []
+        self.failures: list[str] = []  # of a cluster
 
     @property
     def terminal(self) -> Any:
@@ -165,7 +170,9 @@ class Controller:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self) -> bool | None:
-        """`--plan` prints the plan in place of running."""
+        """`--plan` prints the plan in place of running, `--dask` runs the cells elsewhere."""
+        if self.display is not None and session_of(self.config).settings.dask:
+            return self.run_on_cluster()
         if not self.planning or not self.cells:
             return None
         from collabtax.plan import plan
@@ -176,6 +183,26 @@ class Controller:
             raise pytest.UsageError(str(problem)) from None
         for line in lines:
             self.terminal.write_line(line) if self.terminal else print(line)
+        return True
+
+    def run_on_cluster(self) -> bool:
+        """Run all cells on a Dask cluster in place of the cases."""
+        from collabtax.cluster import run
+
+        session, display = session_of(self.config), self.display
+        assert display is not None
+        display.tally.resumed = sum(len(session.settings.seeds(c)) - len(session.todo(c)) for c in self.cells)
+
+        def count(cell: Cell, rollout: Any) -> None:
+            tally = Tally()
+            tally.count(cell.id, rollout)
+            display.receive(vars(tally))
+
+        try:
+            given = given_options(self.config)
+            self.failures = run(session.settings.dask, session, given, Path(self.config.rootpath), self.cells, count)
+        except ValueError as problem:
+            raise pytest.UsageError(str(problem)) from None
         return True
 
     @pytest.hookimpl(tryfirst=True)
@@ -191,6 +218,9 @@ class Controller:
 
         settings = session_of(self.config).settings
         self.lines, verdict = finish(session_of(self.config), self.cells, self.display.tally)
+        if self.failures:
+            self.lines = [*self.failures[:20], *self.lines]
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
         if verdict:
             session.exitstatus = verdict
         if (most := settings.max_cost) and session_of(self.config).store.spent() >= most:

@@ -10,7 +10,7 @@ from typing import Any
 
 from collabtax.cells import Cell
 from collabtax.chat import Chat
-from collabtax.rollouts import Rollout, run_cell
+from collabtax.rollouts import Rollout, run_cell, run_rollout
 from collabtax.settings import settings
 from collabtax.store import Key, Store, key
 
@@ -33,7 +33,11 @@ class Session:
     @cached_property
     def _finished(self) -> set[Key]:
         """Rollouts that need not run: none in a replay, which costs nothing and shows what the code does today."""
-        return set() if self.settings.record_mode in ("none", "all") else self.store.finished()
+        return set() if self.settings.record_mode in ("none", "all") else self.store.ended(failed=False)
+
+    @cached_property
+    def _failed(self) -> set[Key]:
+        return self.store.ended(failed=True)
 
     def check_keys(self) -> None:
         """Raise ValueError for a model that may be asked and whose key is not set."""
@@ -48,7 +52,9 @@ class Session:
         return {seed: key({**vars(cell), "seed": seed, "settings": digest}) for seed in self.settings.seeds(cell)}
 
     def todo(self, cell: Cell) -> list[int]:
-        """Seeds of the cell's rollouts that are not finished."""
+        """Seeds of the cell's rollouts that are not finished; with `--retry-failed` only those that failed."""
+        if self.settings.retry_failed:
+            return [seed for seed, one in self.keys(cell).items() if one in self._failed]
         return [seed for seed, one in self.keys(cell).items() if one not in self._finished]
 
     def run_cell(
@@ -71,14 +77,20 @@ class Session:
 
         if not self._broken and not self.settings.plan:
             try:
-                self._runner.run(run_cell(cell, self.todo(cell), self.settings, self._chat, done, self._may_start))
+                self._runner.run(run_cell(cell, self.todo(cell), self.settings, self._chat, done, self.may_start))
             except* OSError as group:
                 self._broken = f"results cannot be stored: {group.exceptions[0]}; make room and run the same again"
             finally:
                 self.store.close()
         return [*sorted(failures), *filter(None, [self._broken])]
 
-    def _may_start(self) -> bool:
+    async def rollout(self, cell: Cell, seed: int) -> Rollout:
+        """Run one rollout in the caller's event loop, and store it."""
+        done = await run_rollout(cell, seed, self.settings, self._chat)
+        self.store.add(done.row())
+        return done
+
+    def may_start(self) -> bool:
         """Whether there is money for another rollout; once there is not, none starts any more."""
         most = self.settings.max_cost
         if most and not self._broken and (spent := self.store.spent()) >= most:

@@ -58,6 +58,8 @@ class Settings:
     baseline: Path | None
     update_baseline: bool
     markdown: Path | None
+    dask: str
+    retry_failed: bool
     max_cost: float  # USD; 0: no limit
     shard: tuple[int, int] | None  # which part, from 1, of how many
 
@@ -300,5 +302,5 @@ def settings(given: Mapping[str, Any], root: Path) -> Settings:
         report=root / value["report"] if value["report"] else run / "report", concurrency=value["concurrency"],
         plan=value["plan"], embedded=embedded, baseline=root / value["baseline"] if value["baseline"] else None,
         update_baseline=value["update_baseline"], markdown=root / markdown if markdown else None,
-        max_cost=value["max_cost"], shard=read_shard(value["shard"]),
+        dask=value["dask"], retry_failed=value["retry_failed"], max_cost=value["max_cost"], shard=read_shard(value["shard"]),
     )  # fmt: skip

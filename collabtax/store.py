@@ -161,9 +161,9 @@ class Store:
                 self._costs[key(row)] = row["cost"] or 0.0
         return sum(self._costs.values())
 
-    def finished(self) -> set[Key]:
-        """The rollouts that need not be run again: all that did not fail for a cause outside of the models."""
-        return {k for k, row in self.rows().items() if row["outcome"] != "infrastructure"}
+    def ended(self, failed: bool) -> set[Key]:
+        """The rollouts that failed for a cause outside of the models, or those that did not and need not be run again."""
+        return {k for k, row in self.rows().items() if (row["outcome"] == "infrastructure") is failed}
 
     def consolidate(self) -> dict[Key, Row]:
         """Gather everything in `results.jsonl`, in a fixed order, then tidy away the parts that it holds."""

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import random
+import re
 from collections.abc import Callable
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from collabtax.sim.speech import Voice
-from graders.extract import interpret, read
+from graders.extract import WARNINGS, interpret, read
 from graders.extract.kinds import KINDS, reading
 from tasks.answers import (
     FORMS,
@@ -509,3 +512,174 @@ def test_precedence_holds_for_every_kind(kind: str, dialogue: str) -> None:
 def test_nothing_is_read_from_nothing(kind: str, text: str, warning: str) -> None:
     found = read(TOLD[kind][0], [("agent 1", text)])
     assert (found.answer, found.warning) == (None, warning), found
+
+
+# ---- published material ----------------------------------------------------------------------------------------------
+
+YES_NO = ("yes", "no")
+LETTERS = str.maketrans("0123456789", "ABCDEFGHIJ")  # grids of letters from grids of digits
+
+
+def told(form: Form, said: str) -> Any:
+    return read(form, [("agent 1", said)]).answer
+
+
+def fields_of(options: tuple[str, ...], *items: str) -> FieldsForm:
+    return FieldsForm({item: Field("name", options) for item in items})
+
+
+def test_published_answer_forms(shared_path: Callable[[str], Path]) -> None:
+    """Paths and cells are read in test_extract; moves and grids of walls are no kind of ours."""
+    cases = {case["id"]: case for case in records(shared_path("data/cases/answer_forms.jsonl"))}
+    forms: dict[str, Form] = {
+        "F23": OrderForm(("fill B", "pour B->A", "empty A")), "F24": OrderForm(("Ann", "Bob", "Cid")),
+        "F25": OrderForm(("raven", "owl", "robin")), "F27": OrderForm(("1", "2", "11")),
+        "F36": fields_of(YES_NO, "q1"), "F37": NUMBER, "F41": NUMBER,
+        "F28": FieldsForm({letter: Field("number") for letter in "CGH"}), "F29": fields_of(("1", "2", "3"), "0", "1"),
+        "F30": fields_of(("1", "2", "3"), "P1", "P2"), "F32": FieldsForm({"canvases": Field("number"), "candy": Field("number")}),
+    }  # fmt: skip
+    for number, form in forms.items():
+        expected = cases[number]["expected"]
+        if number in ("F37", "F41"):
+            expected = int(expected)
+        elif number == "F28":
+            expected = {letter: int(n) for letter, n in expected.items()}
+        elif number == "F29":
+            expected = {item: str(n) for item, n in expected.items()}
+        assert told(form, cases[number]["raw"]) == expected, number
+    for number in ("F42", "F43"):
+        rows = ["".join(row).translate(LETTERS) for row in cases[number]["expected"]]
+        assert told(GridForm(len(rows), len(rows[0])), cases[number]["raw"].translate(LETTERS)) == rows
+
+
+def test_published_reports(shared_path: Callable[[str], Path]) -> None:
+    cases = {c["id"]: c["input"] for c in json.loads(shared_path("data/cases/bug_reports.json").read_text(encoding="utf-8"))}
+    numbers = {"B004": 42, "B006": 42, "B076": 72, "B079": 10, "B089": 7, "B095": 67}
+    assert {case: told(NUMBER, cases[case]) for case in numbers} == numbers
+    assert told(OrderForm(("empty A", "fill B", "pour B->A")), cases["B100"]) == ["fill B", "pour B->A", "empty A"]
+    assert told(fields_of(("arnold", "carol"), "q1"), cases["B098"]) == {"q1": "carol"}
+    assert told(fields_of(YES_NO, "q1", "q2"), cases["B002"]) == {"q1": "yes", "q2": "no"}
+    assert told(NUMBER, cases["B094"]) is None
+    assert told(NODES, cases["B109"]) is None
+    assert interpret(fields_of(("yes", "no", "on", "N"), "q1", "q2", "q3", "seat"), cases["B007"]).answer == {
+        "q1": "no", "q2": "yes", "q3": "on", "seat": "N",
+    }  # fmt: skip
+    assert interpret(SlotForm(("A", "B", "C")), cases["B008"]).answer == {"A": "10:30", "B": "09:30", "C": "12:30"}
+    assert interpret(fields_of(YES_NO, "q1", "q2"), cases["B017"]).warning == "possible"
+    assert interpret(REGION, cases["B020"]).answer == [[0, 0], [0, 1], [1, 1]]
+    found = interpret(fields_of(("007", "1_0", "null"), "code", "id", "node"), cases["B023"])
+    assert found.answer == {"code": "007", "id": "1_0", "node": "null"}
+    for text in cases.values():
+        for form, _, _ in TOLD.values():
+            assert read(form, [("agent 1", text)]).warning in WARNINGS
+
+
+def records(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+Case = dict[str, Any]
+
+
+def chosen_name(case: Case, options: tuple[str, ...]) -> tuple[Form, Any]:
+    wanted = {option.lower(): option for option in options}.get(case["theirs"].lower().rstrip("."))
+    return fields_of(options, "q1"), wanted and {"q1": wanted}
+
+
+def caesar(case: Case) -> tuple[Form, Any]:
+    wanted = " ".join(re.sub(r"[^\w ]", " ", case["theirs"].upper().replace("'", "")).split())
+    return TextForm(len(case["reference"])), wanted
+
+
+def counted(case: Case) -> tuple[Form, Any]:
+    return NUMBER, int(case["theirs"]) if re.fullmatch(r"-?\d+", case["theirs"]) else None
+
+
+def residents(case: Case) -> tuple[Form, Any]:
+    return chosen_name(case, tuple(re.findall(r"unique name: ([\w, ]+)", case["prompt"])[0].split(", ")))
+
+
+def colouring(case: Case) -> tuple[Form, Any]:
+    vertices, colours = (json.loads(re.findall(rf"{of}: (\[.*\])", case["prompt"])[0]) for of in ("Vertices", "Possible colors"))
+    wanted = {v: str(c) for v, c in json.loads(re.sub(r"```(?:json)?", "", case["theirs"])).items()}
+    return fields_of(tuple(map(str, colours)), *map(str, vertices)), wanted
+
+
+def sorting(case: Case) -> tuple[Form, Any]:
+    items = re.findall(r"comma-separated list: (.*)$", case["prompt"].strip())[0].split(", ")
+    known = {item.lower(): item for item in items}
+    return OrderForm(tuple(items)), [known[w] for w in re.split(r"\s*,\s*", case["theirs"].lower()) if w in known]
+
+
+def roles(case: Case) -> tuple[Form, Any]:
+    people = re.findall(r"(\w+) is an? (\w+)/(\w+)", re.findall(r'Format your answer like: "(.*)"', case["prompt"])[0])
+    form = TableForm(tuple(name for name, *_ in people), {"role": people[0][1:]})
+    return form, dict(re.findall(r"(\w+) is an? (\w+)", case["theirs"]))
+
+
+def rotated(case: Case) -> tuple[Form, Any]:
+    lines = [re.sub("[^A-J]", "", line.translate(LETTERS)) for line in case["theirs"].split("\n")]
+    case["response"] = case["response"].translate(LETTERS)
+    reference = case["reference"].split("\n")
+    return GridForm(len(reference), len(reference[0].split())), [line for line in lines if line]
+
+
+PUBLISHED: dict[str, tuple[Callable[[Case], tuple[Form, Any]], int, set[str]]] = {
+    # file: what to read and what they read, answers that are the same, and those that differ, as looked at by hand
+    "caesar_cipher": (caesar, 0, set()),
+    "largest_island": (counted, 0, set()),
+    "maze": (counted, 0, set()),
+    "course_schedule": (lambda case: chosen_name(case, ("True", "False")), 0, set()),
+    "syllogism": (lambda case: chosen_name(case, ("Yes", "No")), 0, set()),
+    "zebra_puzzles": (residents, 0, set()),
+    "graph_color": (colouring, 0, set()),
+    "word_sorting": (sorting, 0, set()),
+    "knights_knaves": (roles, 0, set()),
+    "rotate_matrix": (rotated, 0, set()),
+    "calendar_arithmetic": (counted, 0, set()),
+}
+
+
+@pytest.mark.parametrize("name", PUBLISHED)
+def test_agreement_with_published_extraction(name: str, shared_path: Callable[[str], Path]) -> None:
+    """Compared where the reply has their answer tag, or is one paragraph and so the answer itself."""
+    made, same_count, torn = PUBLISHED[name]
+    count = 0
+    differs: set[str] = set()
+    for case in records(shared_path(f"data/transcripts/reasoning_gym_eval/{name}.jsonl")):
+        whole = case["response"].strip()
+        case["theirs"] = (case["their_extracted"] or (whole if "\n\n" not in whole else "")).strip()
+        if not case["theirs"]:
+            continue
+        form, wanted = made(case)
+        if not wanted and wanted != 0:
+            continue
+        if told(form, case["response"]) == wanted:
+            count += 1
+        else:
+            differs.add(case["id"].removeprefix(f"rg-{name}-"))
+    assert (count, differs) == (same_count, torn)
+
+
+def test_published_crosswords_score_as_published(shared_path: Callable[[str], Path]) -> None:
+    """Half of these grids are ragged. The published score of each reply is the one of the grid that is read."""
+    for case in records(shared_path("data/transcripts/tot_crosswords/normalised.jsonl")):
+        rows = told(GridForm(5, 5), case["response"]) or []
+        right = sum(a == b for row, true in zip(rows, case["reference"], strict=False) for a, b in zip(row, true, strict=False))
+        assert right / 25 == pytest.approx(case["their_score"]["r_letter"]), case["id"]
+
+
+def test_published_logic_grids(shared_path: Callable[[str], Path]) -> None:
+    """Replies end with nested JSON, which is what is read."""
+    file = shared_path("data/transcripts/zeroeval_zebra/Meta-Llama-3.1-405B-Instruct_hyperbolic.json")
+    count = 0
+    for case in json.loads(file.read_text(encoding="utf-8")):
+        reply = case["output"][0]
+        solution = json.loads(reply[reply.index("{") : reply.rindex("}") + 1])["solution"]
+        options = [re.findall(r"`([^`]+)`", line) for line in case["puzzle"].splitlines() if line.startswith(" - ")]
+        columns = dict(zip(next(iter(solution.values())), map(tuple, options), strict=True))
+        form = TableForm(tuple(solution), columns)
+        known = {option.lower(): (option, column) for column, of in columns.items() for option in of}
+        wanted = {form.cell(row, known[v.lower()][1]): known[v.lower()][0] for row, of in solution.items() for v in of.values() if v.lower() in known}
+        count += told(form, reply) == wanted
+    assert count == 16

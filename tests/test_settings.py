@@ -8,7 +8,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from collabtax.cells import MODES, Cell, printable, slug, tax_cells
+from collabtax.cells import LENGTH, MODES, Cell, printable, slug, tax_cells, zigzag
 from collabtax.models import Model, load_model, read_models
 from collabtax.options import INTERVENTIONS, OPTIONS
 from collabtax.settings import settings
@@ -354,3 +354,18 @@ def test_settings_that_change_requests_have_folders_of_their_own(tmp_path):
 
 def test_what_others_say_is_told_in_printable_ascii():
     assert printable("\x1b[1mé\r\n\u202e") == "\\x1b[1m\\xe9\\r\\n\\u202e"
+
+
+@pytest.mark.parametrize("workers", [1, 2, 4, 16, 500])
+def test_workers_get_long_cells_beside_short_ones(tmp_path, workers):
+    cells = settings({"model": ["a", "b"], "pair": ["a,b"]}, tmp_path).cells("tax")
+    found = zigzag(cells, workers)
+    assert sorted(c.id for c in found) == sorted(c.id for c in cells)
+    assert found == zigzag(cells, workers)
+    for long, short in list(zip(found[::2], found[1::2], strict=False))[: min(workers, 50)]:
+        assert long.mode in ("homo", "hetero")
+        assert short.mode == "half"
+    rest = [LENGTH[c.mode] for c in found[2 * workers :]]
+    assert rest == sorted(rest, reverse=True)
+    assert zigzag(cells[:1], workers) == cells[:1]
+    assert zigzag([], workers) == []

@@ -61,11 +61,11 @@ def test_a_failure_never_takes_the_place_of_a_result(tmp_path):
     bad, good = row(0, "infrastructure", error="first"), row(0)
     fill(tmp_path, [bad, row(0, "infrastructure", error="second")])
     assert load(tmp_path)[0]["error"] == "second"
-    assert Store(tmp_path).finished() == set()
+    assert Store(tmp_path).ended(failed=False) == set()
     fill(tmp_path, [good])
     fill(tmp_path, [bad])
     assert load(tmp_path) == [good]
-    assert Store(tmp_path).finished() == {key(good)}
+    assert Store(tmp_path).ended(failed=False) == {key(good)}
     replay = fill(tmp_path, [bad])
     assert list(replay.own().values()) == [bad], "what the session saw is there to be shown"
     assert list(replay.consolidate().values()) == [good]
@@ -91,7 +91,7 @@ def test_an_unusable_run_folder_is_refused_in_one_line(tmp_path):
 @pytest.mark.parametrize("outcome", ["scored", "no_answer", "unreadable"])
 def test_what_counts_as_finished(tmp_path, outcome):
     fill(tmp_path, [row(0, outcome)])
-    assert Store(tmp_path).finished() == {key(row(0))}
+    assert Store(tmp_path).ended(failed=False) == {key(row(0))}
 
 
 def test_a_torn_line_is_left_out_wherever_it_is_torn(tmp_path):
@@ -267,7 +267,7 @@ def test_no_results_is_told_with_the_remedy(tmp_path):
             load(folder)
         assert str(folder) in str(told.value)
     assert not (tmp_path / "gone").exists()
-    assert Store(tmp_path / "gone").finished() == set()
+    assert Store(tmp_path / "gone").ended(failed=False) == set()
 
 
 def test_strange_files_in_a_run_are_left_alone(tmp_path):

@@ -202,7 +202,7 @@ def test_killed_at_random_moments_a_run_ends_as_if_undisturbed(endpoint, models_
         os.killpg(process.pid, signal.SIGKILL)
         process.wait()
         assert not bought & set(endpoint.answered[begun:]), "a finished rollout was bought twice"
-        now = Store(tmp_path / "r", session=0).finished()
+        now = Store(tmp_path / "r", session=0).ended(failed=False)
         assert finished <= now, "a finished rollout was lost"
         finished, bought = now, {digest for key in now for digest in recorded(tmp_path / "c", key)}
     assert landed == kills
@@ -237,11 +237,11 @@ def test_plan_sends_and_writes_nothing(endpoint, models_file, tmp_path):
     assert not (tmp_path / "r").exists()
     assert not (tmp_path / "c").exists()
     row = next(line for line in done.stdout.splitlines() if line.startswith("sim/http"))
-    name, cells, rollouts, finished, had, calls, tokens, cost = row.split()
+    name, cells, rollouts, finished, had, calls, tokens, cost, least, most = row.split()
     assert (name, cells, rollouts, finished, had) == ("sim/http", "12", "600", "0", "0")
     assert int(calls) >= 600
     assert int(tokens) > 100_000
-    assert float(cost) > 0
+    assert 0 < float(least) < float(cost) < float(most)
     assert "nothing was sent" in done.stdout
 
 
@@ -257,6 +257,37 @@ def test_a_plan_is_near_the_truth_and_knows_what_is_recorded(tmp_path):
     shutil.rmtree(tmp_path / "r")
     again = next(line for line in suite("--plan", *given).stdout.splitlines() if line.startswith("sim/medium"))
     assert again.split()[2:7] == ["96", "0", "96", "0", "0"]
+
+
+def test_a_plan_learns_from_what_ran(tmp_path, endpoint, models_file):
+    """A quarter of the rollouts ran; the plan for the rest is within a quarter of what the rest then costs."""
+    given = ["--models", models_file, "--model", "sim/http", "--turn-cap", 4, "--cassettes", tmp_path / "c", "--run", tmp_path / "r"]
+    suite(*given, "--rollouts", 5, OPENAI_API_KEY=FAKE_KEY)
+    before = sum(row["cost"] for row in load(tmp_path / "r"))
+    planned = suite("--plan", *given, "--rollouts", 20).stdout
+    cost, least, most = map(float, next(x for x in planned.splitlines() if x.startswith("sim/http")).split()[-3:])
+    suite(*given, "--rollouts", 20, OPENAI_API_KEY=FAKE_KEY)
+    true = sum(row["cost"] for row in load(tmp_path / "r")) - before
+    assert 0.75 * true < cost < 1.25 * true
+    assert least < true < most
+
+
+def test_failures_alone_can_be_retried(tmp_path):
+    given = ["--model", "sim/strong", "--task", "maze", "--rollouts", 3, "--cassettes", tmp_path / "c", "--run", tmp_path / "r"]
+    suite(*given)
+    rows = load(tmp_path / "r")
+    assert len(rows) == 12
+    kept = [r | {"outcome": "infrastructure", "score": None} if i < 2 else r for i, r in enumerate(rows) if i != 5]
+    shutil.rmtree(tmp_path / "r")
+    store = Store(tmp_path / "r", session=1)
+    for row in kept:
+        store.add(row)
+    store.close()
+    store.consolidate()
+    done = suite(*given, "--retry-failed")
+    assert "infrastructure 0 + skipped 1" in done.stdout, "what never ran stays as it is"
+    assert len(load(tmp_path / "r")) == 11
+    assert "skipped 0" in suite(*given).stdout
 
 
 @pytest.mark.parametrize(

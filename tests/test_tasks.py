@@ -443,7 +443,7 @@ def nothing_is_worth_nothing(task: Task[Any], cases: Cases) -> None:
     for one in cases:
         for bad in garbage():
             verdict = grade(task, one.problem.instance, bad)
-            limit = 0.3 if isinstance(bad, str) and task.rule == "text" else 0  # a letter may be right by chance
+            limit = 0.3 if task.rule in ("text", "grid") else 0  # a letter may be right by chance
             assert check_grade(verdict) <= limit, (one.seed, verdict.reason)
         for nearly in spoiled(one.answer, random.Random(one.seed)):
             assert check_grade(grade(task, one.problem.instance, nearly)) < 1, one.seed
@@ -454,6 +454,8 @@ def more_is_not_better(task: Task[Any], cases: Cases) -> None:
         instance = one.problem.instance
         for base in (*pieces(one.answer), *map(task.solve, one.problem.views)):
             score = grade(task, instance, base).score
+            if task.rule == "grid" and base != one.answer:
+                continue  # a line more fills lines that were missing, and a letter may be right by chance
             for more in inflated(base):
                 assert check_grade(grade(task, instance, more)) <= score, (one.seed, base, more)
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import math
 import sys
+import threading
 import time
 from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -43,9 +45,11 @@ class Handler(BaseHTTPRequestHandler):
     wbufsize = -1  # head and body leave together: two small packets would wait for each other
     server: Server
 
-    def send(self, status: int, body: dict[str, Any]) -> None:
+    def send(self, status: int, body: dict[str, Any], **headers: str) -> None:
         data = json.dumps(body).encode()
         self.send_response(status)
+        for name, value in headers.items():
+            self.send_header(name.replace("_", "-"), value)
         self.send_header("content-type", "application/json")
         self.send_header("content-length", str(len(data)))
         self.end_headers()
@@ -61,6 +65,10 @@ class Handler(BaseHTTPRequestHandler):
         try:
             length = min(int(self.headers.get("content-length", 0)), MOST)
             body = json.loads(self.rfile.read(length))
+            if wait := self.server.refuses():
+                told = {"retry_after": str(math.ceil(wait))} if self.server.retry_after else {}
+                self.send(429, {"error": {"message": "too many requests", "code": "rate_limit_exceeded"}}, **told)
+                return
             time.sleep(self.server.latency)
             if not str(body.get("model")).startswith("sim/"):
                 message = f"no model {body.get('model')!r} here; this endpoint serves simulated models, named sim/..."
@@ -80,7 +88,8 @@ class Handler(BaseHTTPRequestHandler):
 
 
 class Server(ThreadingHTTPServer):
-    """The endpoint on loopback; `latency` seconds are added to each reply; port 0 takes a free one."""
+    """The endpoint on loopback; `latency` seconds are added to each reply; port 0 takes a free one. With a `rate` it
+    takes that many calls a second, `burst` at once (as many as in a second, unless given), and refuses others."""
 
     daemon_threads = True
 
@@ -92,10 +101,31 @@ class Server(ThreadingHTTPServer):
     request_queue_size = 512
 
     def __init__(
-        self, port: int = 0, latency: float = 0.0, on_reply: Callable[[dict[str, Any]], None] | None = None
-    ) -> None:
+        self, port: int = 0, latency: float = 0.0, on_reply: Callable[[dict[str, Any]], None] | None = None,
+        rate: float | None = None, burst: float | None = None, retry_after: bool = True,
+    ) -> None:  # fmt: skip
+        """`retry_after`: whether a refusal says how long to wait, in whole seconds."""
         super().__init__(("127.0.0.1", port), Handler)
         self.latency, self.on_reply = latency, on_reply
+        self.rate, self.retry_after = rate, retry_after
+        self.burst = max(1.0, rate or 1.0) if burst is None else burst
+        self.accepted = self.refused = 0
+        self._left, self._filled = self.burst, time.monotonic()  # a token bucket
+        self._lock = threading.Lock()
+
+    def refuses(self) -> float:
+        """Count a call. Returns the seconds until it would be accepted, 0 where it is."""
+        with self._lock:
+            if self.rate:
+                now = time.monotonic()
+                self._left = min(self.burst, self._left + (now - self._filled) * self.rate)
+                self._filled = now
+                if self._left < 1:
+                    self.refused += 1
+                    return (1 - self._left) / self.rate
+                self._left -= 1
+            self.accepted += 1
+            return 0.0
 
     @property
     def url(self) -> str:

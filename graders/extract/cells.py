@@ -16,6 +16,7 @@ SPAN = re.compile(r"(\d{1,6})(?:[ \t]?(?:-|to)[ \t]?(\d{1,6}))?")
 JOINT = re.compile(
     r"(?>[\s\d,;:|.\"'\[\](){}>&+-]|\b(?:and|also|plus|as well as|then|row|column|cells?|the|start|seed|finally|or)\b|\([^()\d\n]{1,40}\)){0,60}+", re.I
 )
+MOST = 1000  # names of walkers that are looked at
 WIDE = 100  # cells that "columns 1-100" may stand for
 
 
@@ -76,7 +77,7 @@ def paths(form: PathsForm, text: str, labelled: bool) -> Reading:
     """A mapping from walker to its cells: what stands between its name and the next one. The first path of several
     cells where it is labelled, unless corrected, else the last one; or one cell from each of several places."""
     one = PathForm(waits=form.waits)
-    found_marks = [(m, HEADS.match(text, m.end)) for m in mentions(form.walkers, _without_cells(text), short=True)]
+    found_marks = [(m, HEADS.match(text, m.end)) for m in mentions(form.walkers, _without_cells(text), short=True)[:MOST]]
     marks = [m for m, heads in found_marks if heads]
     begins = [heads.end() for _, heads in found_marks if heads]
     columns = _in_columns(form, text, marks)

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from graders.extract.reading import plain
 
-MOST = 20_000  # names of a text that are looked at, counted from its beginning
+MOST = 10_000  # names of a text that are looked at, counted from its beginning
 FAR = 300  # characters between two names of a chain at the most
 CORRECTION = re.compile(
     r"\bno\b(?=\s?[,.!:;-]\s|\s(?:wait|actually))|\b(?:actually|wait|sorry|correct(?:ion|ed)|scratch that|i meant?|oops"

@@ -115,6 +115,7 @@ def _better(chain: Chain, chosen: Chain | None, need: int, labelled: bool) -> bo
     return chain.corrects or (not labelled and count == need)
 
 
+WORD = re.compile(r"\w")
 EDGE_WORDS = r"then|next|and|finally|to|from|at|back|return|edge|node|vertex|town|city|take|go|v|u|via|target|source|end|start|with|step"
 EDGE_JOINT = re.compile(rf"(?>[\s\d,;|>=.+/\"'\[\](){{}}&~<-]|:(?= ?[\[\"'])|(?<=to\"):|(?<=[a-z\d]):(?=\s)|\b(?:{EDGE_WORDS})\b|\([^()\n]{{1,40}}\)){{0,40}}+", re.I)
 
@@ -126,11 +127,11 @@ def trail(form: TrailForm, text: str, labelled: bool) -> Reading:
     found = mentions(form.nodes, plain_text)
     chosen: Chain | None = None
     best: list[list[str]] = []
+    heads = False  # the answer begins with the one chosen, and its line ends with it
     for chain in chains(plain_text, found, EDGE_JOINT):
         edges = _edges(chain)
         if not edges or (not labelled and len(edges) > 1 and not _joined(edges)):
             continue
-        heads = labelled and chosen is not None and not re.search(r"\w", text[: chosen.start]) and plain_text[chosen.end : chosen.end + 1] in ("\n", ".", "")
         if (
             chosen is None
             or chain.corrects
@@ -138,6 +139,7 @@ def trail(form: TrailForm, text: str, labelled: bool) -> Reading:
             or (not labelled and len(edges) > 1)
         ):
             chosen, best = chain, edges
+            heads = labelled and not WORD.search(text[: chosen.start]) and text[chosen.end : chosen.end + 1] in ("\n", ".", "")
     if chosen is None or chosen.elided:
         return Reading(hint=bool(found))
     joined = len(best) > 1 and _joined(best)

@@ -8,6 +8,7 @@ from graders.extract.names import CORRECTION
 from graders.extract.reading import Reading
 from tasks.answers import NumberForm, TextForm
 
+MOST = 200  # numbers of a line, lines of a text that are looked at
 UNITS = (
     "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen"
     " twenty"
@@ -28,18 +29,17 @@ def _value(found: re.Match[str]) -> int:
 def number_in(text: str) -> tuple[int, int, int] | None:
     """The number that a line gives and where it stands: at its head, or behind "is" or "=", the last such one; else
     its last one. What a correction replaces does not count."""
-    if corrected := [m.end() for m in CORRECTION.finditer(text) if NUMBER.search(text, m.end())]:
-        at = corrected[-1]
-        found = number_in(text[at:])
-        return found and (found[0], found[1] + at, found[2] + at)
     found_all = list(NUMBER.finditer(text))
     if not found_all:
         return None
+    if corrected := [m.end() for m in CORRECTION.finditer(text) if m.end() <= found_all[-1].start()]:
+        found_all = [m for m in found_all if m.start() >= corrected[-1]]
+        text = " " * corrected[-1] + text[corrected[-1] :]
     first = found_all[0]
     if not re.search(r"\w", text[: first.start()]) and not ADDS.match(text, first.end()):
         return _value(first), first.start(), first.end()
     chosen = found_all[-1] if re.search(r"\w", text[: first.start()]) else first
-    for one in reversed(found_all):
+    for one in reversed(found_all[-MOST:]):
         if EQUALS.search(text[max(0, one.start() - 60) : one.start()]) and not ADDS.match(text, one.end()):
             chosen = one
             break
@@ -70,7 +70,6 @@ CAPITALS = re.compile(r"(?<![A-Za-z'])[A-Z](?:[A-Z\d \t/|,.!?'_-]{0,400}[A-Z])?(
 LINE = re.compile(r"[^\n]+")
 LETTER = re.compile(r"[^\W\d_]")
 SCANNED = 20_000  # characters that are looked at
-MOST = 200  # lines that are looked at
 CODED = re.compile(r"\b(?:cipher ?text|ciphers?|coded|encrypted|encoded|key|alphabet|letters?)\b[^\n.]{0,30}$", re.I)
 DECODED = re.compile(
     r"\b(?:decod|decrypt|decipher|translat|read|say|plain ?text)(?:s|es|ed|ing)?(?: (?:to|as|into|it|is|the|text|message)){0,3}\W{0,4}$",

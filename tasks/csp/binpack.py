@@ -98,14 +98,8 @@ PAIR = re.compile(r"\bThe ([a-z]+) and the ([a-z]+) go into (one bin|different b
 
 def labels(bins: Sequence[str], frame: Frame) -> list[str]:
     """What a frame calls the bins: by colour, by number from 1, by number from 0, by number from the last one."""
-    count = range(len(bins))
-    ways = (
-        list(bins),
-        [f"bin {i + 1}" for i in count],
-        [f"bin {i}" for i in count],
-        [f"bin {len(bins) - i}" for i in count],
-    )
-    return ways[frame.variant // 4]
+    signs = [f"bin {i}" for i in range(len(bins) + 1)]
+    return [list(bins), signs[1:], signs[:-1], signs[:0:-1]][frame.variant // 4]
 
 
 @register
@@ -246,6 +240,5 @@ class BinPack(Task[Packing]):
             (f"one right packing has in {b}: {', '.join(i for i in best if best[i] == b)}", "") for b in instance.bins
         ]
         parts += drawing.notes(base + 4, lines)
-        return drawing.svg(
-            max(400, 10 + 130 * len(load)), base + 16 + 20 * len(lines), parts, "the bins as they were filled"
-        )
+        width = max(520, 10 + 130 * len(load))
+        return drawing.svg(width, base + 16 + 20 * len(lines), parts, "the bins as they were filled")

@@ -14,16 +14,14 @@ from tasks import drawing
 from tasks.answers import TextForm, TextKey
 from tasks.base import Task, register
 from tasks.frames import Frame
-from tasks.words import FIVE, FOUR
 
 PROMPT = """\
-Decode a message. Every letter of it was exchanged for another one by a fixed key, the same letter always for the same,
-different letters for different ones; the blanks between words were kept. Each line of the key tells one pair: a letter
-of the cipher text and the plain letter that it stands for. Give the whole plain message in capitals, with one blank
-between words, for example `BIG CATS RUN`."""
+Decode a message of code words that mean nothing. Every letter of it was exchanged for another one by a fixed key, the
+same letter always for the same, different letters for different ones; the blanks between words were kept. Each line of
+the key tells one pair: a letter of the cipher text and the plain letter that it stands for. Give the whole plain
+message in capitals, with one blank between words, for example `ZUMBE TROK`."""
 
-SIZES = {"easy": (2, 2), "default": (3, 3), "hard": (4, 5)}  # words of four letters and of five
-COMMON = "ETAOINSRHLDCUMFPGWYBVKXJQZ"  # from the most common letter of plain English to the rarest
+SIZES = {"easy": (4, 10), "default": (6, 14), "hard": (9, 20)}  # words, different letters that they are made of
 
 Pair = tuple[str, str]
 
@@ -73,20 +71,18 @@ def read(word: str, first: int, step: int) -> str:
 
 @register
 class CipherDecode(Task[Cipher]):
-    """The key's halves are drawn so that an agent lacks two letters of every word and half of the whole text; words are
-    of few letters, so that many fit what is known of one. No letter stands for itself, which is not told."""
+    """Words are random letters: of plain English words half of the key is enough to guess nearly the whole message.
+    Each agent can read half of the text. No letter stands for itself, which is not told."""
 
     name, family, version, rule, prompt = "cipherdecode", "csp", 1, "text", PROMPT
 
     def sample(self, rng: random.Random, difficulty: str) -> Cipher | None:
-        four, five = SIZES[difficulty]
-        words = rng.sample(FOUR, four) + rng.sample(FIVE, five)
-        rng.shuffle(words)
+        count, size = SIZES[difficulty]
+        letters = rng.sample(ALPHABET, size)
+        words = ["".join(rng.sample(letters, rng.choice((4, 5)))) for _ in range(count)]
         ring = rng.sample(ALPHABET, len(ALPHABET))
         key = dict(zip(ring, ring[1:] + ring[:1], strict=True))
         text = decoded(" ".join(words), tuple(key.items()))
-        if any(len(set(word)) < 4 for word in words):
-            return None  # with fewer letters no half of the key could both hold and lack two
         return Cipher(text, tuple(sorted((c, p) for p, c in key.items() if c in text)))
 
     def split(self, instance: Cipher, rng: random.Random) -> tuple[Cipher, ...]:
@@ -130,11 +126,10 @@ class CipherDecode(Task[Cipher]):
         return self.merge([Cipher(words, ()), *(Cipher(words, (pair,)) for pair in sorted(pairs))])
 
     def solve(self, view: Cipher) -> str | None:
-        """Of a partial view: unknown letters, most frequent ones first, are taken to stand for the most common plain
-        letters that are left."""
+        """Of a partial view: unknown cipher letters are taken to stand for the first plain letters that are left."""
         known = dict(view.key)
-        letters = [c for c, _ in Counter(view.text.replace(" ", "")).most_common() if c not in known]
-        left = [p for p in COMMON if p not in known.values()]
+        letters = [c for c in ALPHABET if c in view.text and c not in known]
+        left = [p for p in ALPHABET if p not in known.values()]
         return decoded(view.text, (*view.key, *zip(letters, left, strict=False)))
 
     def key(self, instance: Cipher) -> TextKey:

@@ -12,14 +12,15 @@ from tasks.base import Task, register
 from tasks.frames import Frame
 
 PROMPT = """\
-A blueprint was cut in two. Find a shortest walk from the start `@`, which is on one part, to the goal `*`, which is on the
-other part. One step goes to a cell that shares a side with the present one. Cells marked `#` are walls and cannot be
-entered, cells marked `.` are free, and `?` marks a cell that is not on your part. Give the walk as the list of all its
-cells from start to goal, both included, each cell as a pair of numbers in round brackets, for example
+A blueprint was cut in two. Find a shortest walk from the start `@`, which is on one part, to the goal `*`, which is
+on the other part. One step goes to a cell that shares a side with the present one. Cells marked `#` are walls and
+cannot be entered, cells marked `.` are free, and `?` marks a cell that is not on your part. Give the walk as the list
+of all its cells from start to goal, both included, each cell as a pair of numbers in round brackets, for example
 `(20, 30), (20, 31), (21, 31)`."""
 
 SIZES = {"easy": (5, 5), "default": (7, 9), "hard": (10, 14)}  # side of the grid, least moves of the walk
 WALLS = 0.32  # share of wall cells before the draw is accepted
+GOALS = 3  # cells tried as the goal, of which the furthest one is taken
 SHARE = 0.33  # least share of the cells of the walk on either part
 
 
@@ -45,7 +46,9 @@ class BlueprintMaze(Task[Blueprint]):
         west = columns(side)
         rows = tuple("".join("#" if rng.random() < WALLS else "." for _ in range(side)) for _ in range(side))
         free = [(r, c) for r, c in grids.cells(rows) if rows[r][c] == "."]
-        start, goal = rng.choice([c for c in free if c[1] < west]), rng.choice([c for c in free if c[1] >= west])
+        start = rng.choice([cell for cell in free if cell[1] < west])
+        goals = rng.choices([cell for cell in free if cell[1] >= west], k=GOALS)
+        goal = max(goals, key=lambda cell: len(grids.through(rows, start, cell)))
         if grids.mirrored((side, side), start, goal):
             return None  # a mirrored walk would join the same two cells, and the grader could not tell
         walk = grids.through(rows, start, goal)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise, product
@@ -14,13 +14,13 @@ from tasks.base import Task, register
 from tasks.frames import Frame
 
 PROMPT = """\
-Two robots, copper and silver, move at the same time on a grid. Copper goes from `c` to `C`, silver from `s` to `S`. With
-each step a robot goes to a cell that shares a side with its present one, or waits. Cells marked `#` are walls and cannot
-be entered, all others are free, and `?` marks a cell that is hidden from you. The robots may never be in one cell at the
-same step, nor exchange their cells in one step. A robot does not return to a cell that it has left; at its goal it stays
-and is in the way of the other. Bring both to their goals in as few steps as possible; any plan with the fewest steps
-will do. Give each robot a line of its own with its name and its cells at step 0 (the start), 1, 2 and so on up to its
-goal, each as a pair of numbers in round brackets; where it waits the cell comes again, for example
+Two robots, copper and silver, move at the same time on a grid. Copper goes from `c` to `C`, silver from `s` to `S`.
+With each step a robot goes to a cell that shares a side with its present one, or waits. Cells marked `#` are walls and
+cannot be entered, all others are free, and `?` marks a cell that is hidden from you. The robots may never be in one
+cell at the same step, nor exchange their cells in one step. A robot never returns to a cell that it has left; at its
+goal it stays and is in the way of the other. Bring both to their goals in as few steps as possible; any plan with the
+fewest steps will do. Give each robot a line of its own with its name and its cells at step 0 (the start), 1, 2 and so
+on up to its goal, each as a pair of numbers in round brackets; where it waits the cell comes again, for example
 `tin: (8, 9), (8, 9), (7, 9)`."""
 
 SIZES = {"easy": (4, 4), "default": (5, 6), "hard": (7, 9)}  # side of the grid, least steps of the plan
@@ -28,9 +28,11 @@ WALLS = 0.25  # share of wall cells before the draw is accepted
 BOTH = 0.1  # share of cells without a robot's mark that both agents see
 SLACK = 3  # steps that a plan may take beyond the longer of the robots' own ways
 TRIES = 24  # starts and goals tried on one floor
-ROBOTS = {"copper": "cC", "silver": "sS"}  # the marks of start and goal
+ROBOTS = {"copper": ("c", "C"), "silver": ("s", "S")}  # the marks of start and goal
+MARKS = "".join(start + goal for start, goal in ROBOTS.values())
 
 Pair = tuple[Cell, Cell]  # where copper is, and where silver is
+Near = Mapping[Cell, tuple[Cell, ...]]
 
 
 @dataclass(frozen=True)
@@ -41,7 +43,7 @@ class Floor:
 
 
 @cache
-def ways(shape: Cell) -> dict[Cell, tuple[Cell, ...]]:
+def ways(shape: Cell) -> Near:
     """Where a step may lead from each cell of a grid without walls, waiting first."""
     every = product(*map(range, shape))
     return {cell: (cell, *grids.neighbours(cell, shape)) for cell in every}
@@ -58,68 +60,61 @@ def distances(rows: grids.Rows, goal: Cell) -> dict[Cell, int]:
     return far
 
 
-class Plans:
-    """Joint plans on a floor that shows both robots."""
+def ends_of(rows: grids.Rows) -> dict[str, tuple[Cell, Cell]]:
+    """Start and goal of each robot of which both are shown."""
+    found = {robot: (grids.find(rows, start), grids.find(rows, goal)) for robot, (start, goal) in ROBOTS.items()}
+    return {robot: (start, goal) for robot, (start, goal) in found.items() if start and goal}
 
-    def __init__(self, rows: grids.Rows, copper: tuple[Cell, Cell], silver: tuple[Cell, Cell]) -> None:
-        self.start = copper[0], silver[0]
-        self.far = distances(rows, copper[1]), distances(rows, silver[1])
-        self.ways = ways((len(rows), len(rows[0])))
-        self.own = [far.get(cell, len(rows) * len(rows[0])) for far, cell in zip(self.far, self.start, strict=True)]
 
-    def within(self, limits: Sequence[int]) -> list[Pair]:
-        """A plan by which each robot is at its goal from its limit on; empty if there is none."""
-        dead: set[tuple[int, Pair]] = set()
+def within(limits: Sequence[int], starts: Pair, far: Sequence[Mapping[Cell, int]], near: Near) -> list[Pair]:
+    """A plan by which each robot is at its goal from its limit on; empty if there is none."""
+    dead: set[tuple[int, Pair]] = set()
 
-        def follow(now: Pair, step: int) -> list[Pair]:
-            if step == max(limits):
-                return [now]
-            if (step, now) in dead:
-                return []
-            left = [max(0, limit - step - 1) for limit in limits]
-            able = [[x for x in self.ways[now[i]] if self.far[i].get(x, left[i] + 1) <= left[i]] for i in (0, 1)]
-            both = [then for then in product(*able) if then[0] != then[1] and then != now[::-1]]
-            for then in sorted(both, key=lambda pair: self.far[0][pair[0]] + self.far[1][pair[1]]):
-                if rest := follow(then, step + 1):
-                    return [now, *rest]
-            dead.add((step, now))
+    def follow(now: Pair, step: int) -> list[Pair]:
+        if step == max(limits):
+            return [now]
+        if (step, now) in dead:
             return []
+        left = [max(0, limit - step - 1) for limit in limits]
+        able = [[x for x in near[now[i]] if far[i].get(x, left[i] + 1) <= left[i]] for i in (0, 1)]
+        both = [(a, b) for a, b in product(*able) if a != b and (b, a) != now]
+        for then in sorted(both, key=lambda pair: far[0][pair[0]] + far[1][pair[1]]):
+            if rest := follow(then, step + 1):
+                return [now, *rest]
+        dead.add((step, now))
+        return []
 
-        return follow(self.start, 0) if all(o <= limit for o, limit in zip(self.own, limits, strict=True)) else []
-
-    def best(self) -> list[Pair]:
-        """A plan with the fewest steps; empty if there is none within `SLACK`."""
-        least = max(self.own)
-        reachable = all(start in far for start, far in zip(self.start, self.far, strict=True))
-        plans = (self.within((limit, limit)) for limit in range(least, least + SLACK + 1) if reachable)
-        return next((plan for plan in plans if plan), [])
-
-
-def ways_of(plan: Sequence[Pair]) -> dict[str, list[Cell]]:
-    """Each robot's cells up to its goal."""
-    ways = {}
-    for robot, cells in zip(ROBOTS, map(list, zip(*plan, strict=True)), strict=True):
-        while len(cells) > 1 and cells[-1] == cells[-2]:
-            cells.pop()
-        ways[robot] = cells
-    return ways
+    return follow(starts, 0)
 
 
-def plans(rows: grids.Rows) -> Plans | None:
-    """None if a robot is missing."""
-    copper, silver = ((grids.find(rows, a), grids.find(rows, b)) for a, b in ROBOTS.values())
-    if copper[0] and copper[1] and silver[0] and silver[1]:
-        return Plans(rows, (copper[0], copper[1]), (silver[0], silver[1]))
-    return None
+def plan(rows: grids.Rows, direct: bool = False) -> dict[str, list[Cell]]:
+    """The cells of each robot up to its goal in a plan with the fewest steps, at most `SLACK` more than the longer of
+    the robots' own ways; with `direct` in one by which both go their own shortest ways without waiting. Empty if there
+    is none."""
+    ends, near = ends_of(rows), ways((len(rows), len(rows[0])))
+    far = [distances(rows, goal) for _, goal in ends.values()]
+    own = [moves[start] for moves, (start, _) in zip(far, ends.values(), strict=True) if start in moves]
+    if len(own) < len(ROBOTS):
+        return {}
+    starts = ends["copper"][0], ends["silver"][0]
+    tried = [own] if direct else [[limit, limit] for limit in range(max(own), max(own) + SLACK + 1)]
+    found = next((steps for limits in tried if (steps := within(limits, starts, far, near))), [])
+    cells = {robot: [pair[i] for pair in found] for i, robot in enumerate(ROBOTS)} if found else {}
+    for way in cells.values():
+        while way[-2:-1] == way[-1:]:
+            way.pop()  # waiting at the goal goes without saying
+    return cells
 
 
-def proper(plan: Sequence[Pair]) -> bool:
+def proper(found: Mapping[str, Sequence[Cell]]) -> bool:
     """Whether there is a plan, no robot returns to a cell, and none waits at its start."""
-    for cells in ways_of(plan).values() if plan else ():
-        left = [a for a, b in pairwise(cells) if a != b]
-        if len({*left, cells[-1]}) <= len(left) or cells[0] == cells[1]:
-            return False
-    return bool(plan)
+    left = [[a for a, b in pairwise(way) if a != b] for way in found.values()]
+    starts = all(way[0] != way[1] for way in found.values())
+    return (
+        bool(found)
+        and starts
+        and all(len({*cells, way[-1]}) > len(cells) for cells, way in zip(left, found.values(), strict=True))
+    )
 
 
 @register
@@ -139,24 +134,25 @@ class ConflictPath(Task[Floor]):
             room = distances(rows, start)
             goal = rng.choice(list(room))
             nearby = [rng.choice(near[rng.choice(near[end])]) for end in (goal, start)]
-            marked = start, goal, nearby[0], nearby[1]  # silver comes about the reverse way
+            marked = start, goal, *nearby  # silver comes about the reverse way
             if room[goal] < least - 1 or len(set(marked)) < 4 or not all(cell in room for cell in marked):
                 continue
-            found = Plans(rows, marked[:2], marked[2:])
-            if min(found.own) < least // 2 or grids.mirrored((side, side), *marked):
+            if distances(rows, nearby[1])[nearby[0]] < least // 2 or grids.mirrored((side, side), *marked):
                 continue  # mirrored ways would join the same cells, and the grader could not tell
-            if not found.within(found.own) and len(plan := found.best()) > least and proper(plan):
-                for cell, mark in zip(marked, "".join(ROBOTS.values()), strict=True):
-                    rows = grids.put(rows, cell, mark)
-                return Floor(rows)
+            told = rows
+            for cell, mark in zip(marked, MARKS, strict=True):
+                told = grids.put(told, cell, mark)
+            if not plan(told, direct=True) and proper(found := plan(told)) and max(map(len, found.values())) > least:
+                return Floor(told)
         return None
 
     def split(self, instance: Floor, rng: random.Random) -> tuple[Floor, ...]:
         views = []
-        for own, half in zip(ROBOTS.values(), grids.mask(instance.rows, rng, BOTH), strict=True):
-            others = {(r, c) for r, c in grids.cells(half) if half[r][c] == "?" and instance.rows[r][c] in ".#"}
-            others |= {(r, c) for r, c in grids.cells(half) if instance.rows[r][c] not in ".#" + own}
-            views.append(Floor(grids.hide(instance.rows, others)))
+        for own, rows in zip(ROBOTS.values(), grids.mask(instance.rows, rng, BOTH), strict=True):
+            for r, c in grids.cells(rows):
+                if (mark := instance.rows[r][c]) in MARKS:
+                    rows = grids.put(rows, (r, c), mark if mark in own else "?")
+            views.append(Floor(rows))
         return tuple(views)
 
     def merge(self, views: Sequence[Floor]) -> Floor:
@@ -166,26 +162,22 @@ class ConflictPath(Task[Floor]):
         return "\n".join([*grids.heading(frame), grids.told(view.rows, frame)])
 
     def parse(self, text: str) -> Floor:
-        return Floor(grids.read(text, ".#?cCsS"))
+        return Floor(grids.read(text, ".#?" + MARKS))
 
     def solve(self, view: Floor) -> dict[str, list[list[int]]] | None:
         """Of a partial view, or where there is no plan: a shortest way of each robot that is known."""
-        found = plans(view.rows)
-        ways = ways_of(found.best()) if found and found.best() else {}
-        for robot, (a, b) in ROBOTS.items() if not ways else ():
-            start, goal = grids.find(view.rows, a), grids.find(view.rows, b)
-            if start and goal and (way := grids.through(view.rows, start, goal)):
-                ways[robot] = way
-        return {robot: [list(cell) for cell in way] for robot, way in ways.items()} or None
+        found = plan(view.rows)
+        for robot, ends in ends_of(view.rows).items() if not found else ():
+            if way := grids.through(view.rows, *ends):
+                found = {**found, robot: way}
+        return {robot: [list(cell) for cell in way] for robot, way in found.items()} or None
 
     def key(self, instance: Floor) -> JointKey:
-        found = plans(instance.rows)
-        if found is None or not (plan := found.best()):
+        if not (found := plan(instance.rows)):
             raise ValueError("a robot is missing, or there is no plan")
-        goals = [next(cell for cell, moves in far.items() if moves == 0) for far in found.far]
-        ends = dict(zip(ROBOTS, zip(found.start, goals, strict=True), strict=True))
         blocked = frozenset((r, c) for r, c in grids.cells(instance.rows) if instance.rows[r][c] == "#")
-        return JointKey((len(instance.rows), len(instance.rows[0])), ends, blocked, len(plan) - 1)
+        shape, steps = (len(instance.rows), len(instance.rows[0])), max(map(len, found.values())) - 1
+        return JointKey(shape, ends_of(instance.rows), blocked, steps)
 
     def form(self, view: Floor) -> PathsForm:
         return PathsForm(tuple(ROBOTS), waits=True)
@@ -193,13 +185,13 @@ class ConflictPath(Task[Floor]):
     def rivals(self, instance: Floor, view: Floor) -> Iterator[Floor]:
         """The goal of the robot that is not seen lies on a hidden cell off the canonical ways."""
         crossed = [cell for cells in (self.solve(instance) or {}).values() for cell in cells]
-        for goal in (marks[1] for marks in ROBOTS.values() if not grids.find(view.rows, marks[1])):
-            old = grids.find(instance.rows, goal)
-            for r, c in grids.cells(view.rows) if old else ():
+        for robot, (_, old) in ends_of(instance.rows).items():
+            mark = ROBOTS[robot][1]
+            for r, c in grids.cells(view.rows) if not grids.find(view.rows, mark) else ():
                 if view.rows[r][c] == "?" and instance.rows[r][c] == "." and [r, c] not in crossed:
-                    other = grids.put(grids.put(instance.rows, old, "."), (r, c), goal)
-                    if (found := plans(other)) and proper(found.best()):
-                        yield Floor(other)
+                    rows = grids.put(grids.put(instance.rows, old, "."), (r, c), mark)
+                    if proper(plan(rows)):
+                        yield Floor(rows)
 
     def corrupt(self, view: Floor, rng: random.Random) -> Floor:
         """Rather a wall told as free than the reverse, and one that a way then goes through: that does harm."""
@@ -213,22 +205,19 @@ class ConflictPath(Task[Floor]):
     def draw(self, instance: Floor, answer: object, where: object) -> str:
         """Copper's lines and steps lie up and left in each cell, silver's down and right."""
         kept = where if isinstance(where, dict) else {}
-        shown = "".join(ROBOTS.values())
-        parts = drawing.tiles(instance.rows, shown, {m: ("start", "goal")[m.isupper()] for m in shown})
+        parts = drawing.tiles(instance.rows, MARKS, dict.fromkeys(MARKS, "start"))
         best, height = self.solve(instance) or {}, len(instance.rows) * drawing.CELL
-        for robot, shift in zip(ROBOTS, (-4, 4), strict=True):
+        for robot, shift, colour in zip(ROBOTS, (-4, 4), ("walk", "start"), strict=True):
             walked, broke = (kept.get(part, {}).get(robot, []) for part in ("paths", "broke"))
-            for way, css in ((best.get(robot, []), "edge"), (walked, "walk")):
+            for way, css in ((best.get(robot, []), "goal"), (walked, colour)):
                 parts.append(drawing.line([(x + shift, y + shift) for x, y in drawing.centres(way)], css))
-            steps = {tuple(cell): [i for i, other in enumerate(walked) if other == cell] for cell in walked}
-            for (x, y), at in zip(drawing.centres(steps), steps.values(), strict=True):
-                told = f"{at[0]}-{at[-1]}" if len(at) > 1 else at[0]
-                parts.append(drawing.text(x + 2 * shift, y + 2.2 * shift + 4, told))
+            for cell in dict.fromkeys(map(tuple, walked[1:])):
+                steps = [step for step, other in enumerate(walked) if tuple(other) == cell]
+                x, y = drawing.centres([cell])[0]
+                told = "-".join(map(str, dict.fromkeys((steps[0], steps[-1]))))
+                parts.append(drawing.text(x + 2.5 * shift, y + 2.2 * shift + 4, told))
             if broke and 0 <= broke[0] < len(instance.rows) and 0 <= broke[1] < len(instance.rows[0]):
                 parts += [drawing.ring(x + shift, y + shift, 9, "broken") for x, y in drawing.centres([broke])]
-        notes = [
-            (f"{robot}, fewest steps (thin): {' '.join(f'{r},{c}' for r, c in way)}", "") for robot, way in best.items()
-        ]
-        parts += drawing.notes(height, notes)
-        width = max(len(instance.rows[0]) * drawing.CELL, 500)
-        return drawing.svg(width, height + 60, parts, "the floor with the ways that were answered")
+        plans = [f"{robot}, pale: {' '.join(f'{r},{c}' for r, c in way)}" for robot, way in best.items()]
+        parts += drawing.notes(height, ((line, "") for line in plans))
+        return drawing.svg(max(height, 420), height + 60, parts, "the floor with the ways that were answered")

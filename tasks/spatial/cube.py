@@ -15,11 +15,12 @@ from tasks.base import Task, register
 from tasks.frames import Frame, Scheme, schemes
 
 PROMPT = """\
-Find a shortest walk from the start `@` to the goal `*` through a cube of cells. It is drawn layer by layer; cells at the
-same line and place of layers that follow each other lie next to each other. One step goes to a cell that shares a face
-with the present one: along a line, to the next line, or to the next layer. Cells marked `#` are solid and cannot be
-entered, cells marked `.` are free, and `?` marks a cell that is hidden from you. Give the walk as the list of all its
-cells from start to goal, both included, each cell as three numbers in round brackets, as in `(7, 9, 8), (7, 9, 9)`."""
+Find a shortest walk from the start `@` to the goal `*` through a block of cells. It is drawn layer by layer; cells at
+the same line and place of two layers that follow each other lie next to each other. One step goes to a cell that
+shares a face with the present one: along a line, to the next line, or to the next layer. Cells marked `#` are solid
+and cannot be entered, cells marked `.` are free, and `?` marks a cell that is hidden from you. Give the walk as the
+list of all its cells from start to goal, both included, each cell as three numbers in round brackets, as in
+`(7, 9, 8), (7, 9, 9)`."""
 
 SIZES = {"easy": ((3, 4, 4), 5), "default": ((4, 4, 4), 7), "hard": ((5, 5, 5), 9)}  # shape, least moves of the walk
 WALLS = 0.45  # share of solid cells before the draw is accepted
@@ -223,7 +224,7 @@ class CubeTask(Task[Cube]):
                 drawing.text(2, -8, f"layer {layer}", "", "start"),
             ]
             parts += drawing.tiles(rows)
-            for way, css in ((best, "edge"), (walked, "walk")):
+            for way, css in ((best, "goal"), (walked, "walk")):
                 both = ((a, b) for a, b in pairwise(way) if a[0] == b[0] == layer)
                 parts += [drawing.line(drawing.centres([a[1:], b[1:]]), css) for a, b in both]
             parts += [drawing.ring(x, y, 14, "edge") for x, y in drawing.centres(c[1:] for c in best if c[0] == layer)]

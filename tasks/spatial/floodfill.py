@@ -105,12 +105,14 @@ class FloodFill(Task[Pond]):
 
     def draw(self, instance: Pond, answer: object, where: object) -> str:
         kept = where if isinstance(where, dict) else {}
-        parts = drawing.tiles(instance.rows, "@?")
-        for r, c in self.solve(instance) or []:
-            x, y = drawing.centres([(r, c)])[0]
-            parts.append(drawing.ring(x, y, 14, "broken" if [r, c] in kept.get("missing", []) else "edge"))
-        for css, sign in (("right", "+"), ("wrong", "×")):
-            parts += [drawing.text(x + 9, y - 5, sign, css) for x, y in drawing.centres(kept.get(css, []))]
-        side = len(instance.rows) * drawing.CELL
-        parts += drawing.notes(side, [("circles get wet", ""), ("+ answered rightly", "right"), ("× wrongly", "wrong")])
-        return drawing.svg(max(side, 160), side + 70, parts, "the grid with the cells that were answered")
+        rows = instance.rows
+        for verdict, mark in (("right", "+"), ("wrong", "-")):
+            for r, c in kept.get(verdict, []):
+                rows = grids.put(rows, (r, c), mark)
+        parts = drawing.tiles(rows, "?", {"+": "right", "-": "wrong"})
+        for cell, (x, y) in ((cell, drawing.centres([cell])[0]) for cell in self.solve(instance) or []):
+            parts.append(drawing.ring(x, y, 12, "broken" if cell in kept.get("missing", []) else "edge"))
+            parts += [drawing.text(x, y + 5, "@")] * (instance.rows[cell[0]][cell[1]] == "@")
+        side = len(rows) * drawing.CELL
+        parts += drawing.notes(side, [("circles get wet", ""), ("green: found", "right"), ("red: wrongly so", "wrong")])
+        return drawing.svg(side, side + 70, parts, "the grid with the cells that were answered")

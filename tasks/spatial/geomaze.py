@@ -15,11 +15,11 @@ from tasks.base import Task, register
 from tasks.frames import SCHEMES, Frame, Scheme
 
 PROMPT = """\
-Find a shortest walk from the start to the goal of a maze whose walls stand between its cells. One step goes north, south,
-west or east to the next cell, unless a wall stands on that side of the cell. A wall is told from one of its two cells
-only and bars the way from both. The maze is closed all round; no walls stand in it but those that you are told and those
-that are hidden from you. Give the walk as the list of all its cells from start to goal, both included, each cell as a
-pair of numbers in round brackets, for example `(20, 30), (20, 31), (21, 31)`."""
+Find a shortest walk from the start to the goal of a maze whose walls stand between its cells. One step goes north,
+south, west or east to the next cell, unless a wall stands on that side of the cell. A wall is told from one of its
+two cells only and bars the way from both. The maze is closed all round; no walls stand in it but those that you are
+told and those that are hidden from you. Give the walk as the list of all its cells from start to goal, both included,
+each cell as a pair of numbers in round brackets, for example `(20, 30), (20, 31), (21, 31)`."""
 
 SIZES = {"easy": (4, 5), "default": (6, 9), "hard": (8, 12)}  # side of the maze, least moves of the walk
 WALLS = 0.4  # share of walls among the places where one could stand
@@ -52,14 +52,15 @@ def places(size: Cell) -> tuple[Wall, ...]:
     return tuple(sorted((cell, other) for cell in cells for other in grids.neighbours(cell, size) if cell < other))
 
 
+def roads(walls: Sequence[Wall], size: Cell) -> Callable[[Cell], list[Cell]]:
+    """For each cell the cells to which one may go on past the known walls."""
+    known = set(walls)
+    return lambda cell: [other for other in grids.neighbours(cell, size) if between(cell, other) not in known]
+
+
 def walk(maze: Walls) -> list[Cell]:
-    """A shortest walk past the known walls; empty if there is none."""
-    walls = set(maze.walls)
-
-    def ways(cell: Cell) -> list[Cell]:
-        return [other for other in grids.neighbours(cell, maze.size) if between(cell, other) not in walls]
-
-    return grids.shortest(maze.start, maze.goal.__eq__, ways)
+    """A shortest walk; empty if there is none."""
+    return grids.shortest(maze.start, maze.goal.__eq__, roads(maze.walls, maze.size))
 
 
 def remote(start: Cell, ways: Callable[[Cell], Sequence[Cell]], rng: random.Random) -> Cell:
@@ -105,10 +106,12 @@ class GeoMaze(Task[Walls]):
     def sample(self, rng: random.Random, difficulty: str) -> Walls | None:
         side, least = SIZES[difficulty]
         size = (side, side)
-        start, goal = rng.sample([(r, c) for r in range(side) for c in range(side)], 2)
+        walls = tuple(wall for wall in places(size) if rng.random() < WALLS)
+        start = rng.randrange(side), rng.randrange(side)
+        goal = remote(start, roads(walls, size), rng)
         if grids.mirrored(size, start, goal):
             return None  # a mirrored walk would join the same two cells, and the grader could not tell
-        maze = Walls(size, start, goal, tuple(wall for wall in places(size) if rng.random() < WALLS))
+        maze = Walls(size, start, goal, walls)
         return maze if len(walk(maze)) > least else None
 
     def split(self, instance: Walls, rng: random.Random) -> tuple[Walls, ...]:
@@ -197,21 +200,26 @@ class GeoMaze(Task[Walls]):
     def draw(self, instance: Walls, answer: object, where: object) -> str:
         high, wide = instance.size
         rows = grids.put(grids.put(("." * wide,) * high, instance.start, "@"), instance.goal, "*")
-        thick, side = 4, drawing.CELL
-        parts = [drawing.rect(0, 0, wide * side, high * side, "wall"), *drawing.tiles(rows)]
-        for a, b in instance.walls:
-            low = a[1] == b[1]
-            x, y = b[1] * side - (0 if low else thick / 2), b[0] * side - (thick / 2 if low else 0)
-            parts.append(drawing.rect(x, y, side if low else thick, thick if low else side, "wall"))
-        return drawing.svg(wide * side, high * side, [*parts, *walked(where)], "the maze with the walk that was answered")
+        side = drawing.CELL
+        right, low = wide * side, high * side
+        parts = walk_parts(rows, where)
+        corners = [(1, 1), (right - 1, 1), (right - 1, low - 1), (1, low - 1), (1, 1)]
+        parts += [drawing.line(edge, "wall") for edge in pairwise(corners)]
+        for (north, _), (r, c) in instance.walls:
+            end = (c * side + side, r * side) if north < r else (c * side, r * side + side)
+            parts.append(drawing.line([(c * side, r * side), end], "wall"))
+        return drawing.svg(right, low, parts, "the maze with the walk that was answered")
 
 
-def walked(where: object) -> list[str]:
-    """The walk that a grade kept (`where["walked"]`) and the step at which it broke (`where["broke"]`)."""
+def walk_parts(rows: grids.Rows, where: object, best: Sequence[Cell] = ()) -> list[str]:
+    """A grid with a best walk, the walk that a grade kept and the step at which it broke, all marks written above."""
     kept = where if isinstance(where, dict) else {}
     centre, broke = drawing.centres(kept.get("walked", [])), kept.get("broke")
-    parts = [drawing.line(centre, "walk")] if len(centre) > 1 else []
+    parts = drawing.tiles(rows, "")
+    parts += [drawing.line(drawing.centres(best), "goal")] if best else []
+    parts += [drawing.line(centre, "walk")] if len(centre) > 1 else []
     if broke and centre:
         x, y = drawing.centres([broke])[0]
         parts += [drawing.line([centre[-1], (x, y)], "broken"), drawing.ring(x, y, drawing.CELL * 0.36, "broken")]
-    return parts
+    marks = [((r, c), mark) for r, row in enumerate(rows) for c, mark in enumerate(row) if mark not in "#."]
+    return parts + [drawing.text(x, y + 5, mark) for cell, mark in marks for x, y in drawing.centres([cell])]

@@ -14,11 +14,11 @@ from tasks.frames import SCHEMES, Frame
 
 PROMPT = """\
 Every letter stands at two cells of a grid. Join the two cells of each letter by a path. The next cell of a path always
-shares a side with the one before. Cells marked `#` are blocked; `.` marks a free cell, and `?` a cell that is hidden from
-you. No cell may belong to two paths or come twice in one, and no path may run over another letter. Not every free cell
-has to be used, and any paths that keep these rules will do. Give each letter a line of its own with the letter and the
-cells of its path from one end to the other, both included, each as a pair of numbers in round brackets, for example
-`Z: (8, 9), (8, 8), (7, 8)`."""
+shares a side with the one before. Cells marked `#` are blocked, `.` marks a free cell, and `?` a cell that is hidden
+from you. No cell may belong to two paths or come twice in one, and no path may run over another letter. Not every free
+cell has to be used, and any paths that keep these rules will do. Give each letter a line of its own with the letter
+and the cells of its path from one end to the other, both included, each as a pair of numbers in round brackets, for
+example `Z: (8, 9), (8, 8), (7, 8)`."""
 
 SIZES = {"easy": (5, 2), "default": (6, 3), "hard": (8, 4)}  # side of the grid, pairs
 LETTERS = "KMPV"
@@ -64,62 +64,42 @@ def wander(rng: random.Random, free: Collection[Cell], shape: Cell, length: int)
     return path
 
 
-class Search:
-    """Paths for all letters by depth-first search, straight ahead first, given up after `TRIES` cells."""
+def joined(rows: grids.Rows, ends: Ends) -> dict[str, list[Cell]]:
+    """Paths for all letters by depth-first search, nearer to the goal first; empty if there are none, or if none was
+    found within `TRIES` cells."""
+    shape, letters, tries = (len(rows), len(rows[0])), list(ends), iter(range(TRIES))
+    paths = [[start] for start, _ in ends.values()]
+    taken = {cell for both in ends.values() for cell in both}
 
-    def __init__(self, rows: grids.Rows, ends: Ends) -> None:
-        self.rows, self.shape, self.ends = rows, (len(rows), len(rows[0])), ends
-        self.taken = {cell for pair in ends.values() for cell in pair}
-        self.paths: dict[str, list[Cell]] = {}
-        self.left = TRIES
-
-    def joined(self) -> dict[str, list[Cell]]:
-        """The paths; empty if there are none, or if the search was given up."""
-        return self.paths if self.join(list(self.ends)) else {}
-
-    def join(self, letters: Sequence[str]) -> bool:
-        if not letters:
+    def extend(number: int) -> bool:
+        """Lead a path on to its goal, and then the later ones. None lies beside itself: it could be cut short."""
+        if number == len(paths):
             return True
-        start, goal = self.ends[letters[0]]
-        self.paths[letters[0]] = [start]
-        return self.extend(letters, goal)
-
-    def extend(self, letters: Sequence[str], goal: Cell) -> bool:
-        """Lead the path of the first letter on to its goal, and then those of the others.
-
-        A path never comes to lie beside itself: it could be cut short there.
-        """
-        path = self.paths[letters[0]]
-        head = path[-1]
-        if grids.adjacent(head, goal):
+        path, goal = paths[number], ends[letters[number]][1]
+        if grids.adjacent(path[-1], goal):
             path.append(goal)
-            if self.join(letters[1:]):
+            if extend(number + 1):
                 return True
             path.pop()
             return False
         ways = [
             cell
-            for cell in grids.neighbours(head, self.shape)
-            if self.rows[cell[0]][cell[1]] != "#"
-            and cell not in self.taken
+            for cell in grids.neighbours(path[-1], shape)
+            if rows[cell[0]][cell[1]] != "#"
+            and cell not in taken
             and not any(grids.adjacent(cell, other) for other in path[:-1])
         ]
         for cell in sorted(ways, key=lambda way: abs(way[0] - goal[0]) + abs(way[1] - goal[1])):
-            self.left -= 1
-            if self.left < 0:
+            if next(tries, None) is None:
                 return False
             path.append(cell)
-            self.taken.add(cell)
-            if self.extend(letters, goal):
+            taken.add(cell)
+            if extend(number):
                 return True
-            path.pop()
-            self.taken.remove(cell)
+            taken.remove(path.pop())
         return False
 
-
-def paths_of(rows: grids.Rows) -> dict[str, list[Cell]]:
-    """Paths for all letters; empty if they cannot be joined."""
-    return Search(rows, ends_of(rows)).joined()
+    return dict(zip(letters, paths, strict=True)) if extend(0) else {}
 
 
 @register
@@ -145,7 +125,7 @@ class NumberLink(Task[Board]):
         both = [set(ends) for ends in ends_of(rows).values()]
         if any(all({s.read(cell, shape) for cell in ends} == ends for ends in both) for s in SCHEMES[1:]):
             return None  # mirrored paths would join the same cells, and the grader could not tell
-        return Board(rows) if paths_of(rows) else None
+        return Board(rows) if joined(rows, ends_of(rows)) else None
 
     def split(self, instance: Board, rng: random.Random) -> tuple[Board, ...]:
         pairs = [ends if rng.random() < 0.5 else ends[::-1] for ends in ends_of(instance.rows).values()]
@@ -169,8 +149,8 @@ class NumberLink(Task[Board]):
 
     def solve(self, view: Board) -> dict[str, list[list[int]]] | None:
         """Where not all can be joined: a shortest path for each letter, past those of the letters before."""
-        ends, rows = ends_of(view.rows), view.rows
-        paths = Search(rows, ends).joined()
+        ends = ends_of(view.rows)
+        paths = joined(view.rows, ends)
         for letter, (start, goal) in ends.items() if not paths else ():
             barred = [end for other, both in ends.items() if other != letter for end in both]
             barred += [cell for path in paths.values() for cell in path]
@@ -192,12 +172,12 @@ class NumberLink(Task[Board]):
         """A hidden cell of the canonical paths is blocked, or an unseen end lies one cell further on."""
         for letter, path in (self.solve(instance) or {}).items():
             for r, c in path[1:-1]:
-                if view.rows[r][c] == "?" and paths_of(rows := grids.put(instance.rows, (r, c), "#")):
+                if view.rows[r][c] == "?" and joined(rows := grids.put(instance.rows, (r, c), "#"), ends_of(rows)):
                     yield Board(rows)
             for (a, b), (r, c) in (path[:2], path[:-3:-1]):
                 if view.rows[a][b] == view.rows[r][c] == "?":
                     rows = grids.put(grids.put(instance.rows, (a, b), "."), (r, c), letter)
-                    if paths_of(rows):
+                    if joined(rows, ends_of(rows)):
                         yield Board(rows)
 
     def corrupt(self, view: Board, rng: random.Random) -> Board:
@@ -210,18 +190,14 @@ class NumberLink(Task[Board]):
         return next((lie for lie in lies if self.solve(lie) != ours), lies[0])
 
     def draw(self, instance: Board, answer: object, where: object) -> str:
-        """Paths as they were answered, red where one does not count; thin lines show paths that would do."""
+        """Paths as they were answered, red where one does not count, over pale ones that would do."""
         kept = where if isinstance(where, dict) else {}
+        right = kept.get("right", [])
         parts = drawing.tiles(instance.rows, LETTERS, dict.fromkeys(LETTERS, "start"))
-        side = len(instance.rows) * drawing.CELL
-        for path in (self.solve(instance) or {}).values():
-            parts.append(drawing.line([(x + 4, y + 4) for x, y in drawing.centres(path)], "edge"))
+        parts += [drawing.line(drawing.centres(path), "goal") for path in (self.solve(instance) or {}).values()]
         for letter, path in kept.get("paths", {}).items():
-            css = "walk" if letter in kept.get("right", []) else "broken"
-            parts.append(drawing.line(drawing.centres(path), css))
-        said = [
-            (letter, f"{letter} {'joined' if letter in kept.get('right', []) else 'not joined'}")
-            for letter in self.form(instance).walkers
-        ]
+            parts.append(drawing.line(drawing.centres(path), "right" if letter in right else "wrong"))
+        said = [(name, f"{name} {'' if name in right else 'not '}joined") for name in self.form(instance).walkers]
+        side = len(instance.rows) * drawing.CELL
         parts += drawing.notes(side, drawing.verdicts(where, said))
         return drawing.svg(side, side + 20 * len(said) + 16, parts, "the board with the paths that were answered")

@@ -1,4 +1,4 @@
-"""streetmap: a way through one-way streets, some told to one agent, the walls and the others to the other (paper, E.1)."""
+"""streetmap: a way through one-way streets; one agent sees some of them, the other all else (paper, appendix E.1)."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from itertools import pairwise
 from tasks import drawing, grids
 from tasks.answers import Cell, PathForm, PathKey
 from tasks.base import Task, register
-from tasks.frames import SCHEMES, Frame, Scheme
-from tasks.spatial.geomaze import reaches, remote
+from tasks.frames import Frame, Scheme
+from tasks.spatial.geomaze import reaches, remote, walk_parts
 
 PROMPT = """\
-Find a shortest way through a town from the start `@` to the goal `*`. One step goes to a cell that shares a side with the
-present one. Cells marked `#` are walls and cannot be entered. A cell with an arrow is a one-way street: it may be entered
-from any side, but left only to the cell that its arrow points to, as it is drawn. Cells marked `.` are free, and `?`
-marks a cell that is hidden from you: free, a wall or a one-way street. Give the way as the list of all its cells from
-start to goal, both included, each cell as a pair of numbers in round brackets, for example
-`(20, 30), (20, 31), (21, 31)`."""
+Find a shortest way through a town from the start `@` to the goal `*`. One step goes to a cell that shares a side with
+the present one. Cells marked `#` are walls and cannot be entered. A cell with an arrow is a one-way street: it may be
+entered from any side, but left only to the cell that its arrow points to in the drawing. Cells marked `.` are free,
+and `?` marks a cell that is hidden from you: free, a wall or a one-way street. Give the way as the list of all its
+cells from start to goal, both included, each cell as a pair of numbers in round brackets, for example `(20, 30), (20,
+31), (21, 31)`."""
 
 SIZES = {"easy": (5, 5), "default": (7, 9), "hard": (10, 14)}  # side of the map, least moves of the way
 ARROWS = {"\u2191": (-1, 0), "\u2190": (0, -1), "\u2192": (0, 1), "\u2193": (1, 0)}  # up, left, right, down
@@ -68,7 +68,8 @@ def turned(scheme: Scheme) -> dict[str, str]:
 
 
 def turn(rows: grids.Rows, arrows: dict[str, str]) -> grids.Rows:
-    return tuple(row.translate(str.maketrans(arrows)) for row in rows)
+    table = str.maketrans("".join(arrows), "".join(arrows.values()))
+    return tuple(row.translate(table) for row in rows)
 
 
 @register
@@ -127,12 +128,12 @@ class StreetMap(Task[Streets]):
         return PathForm()
 
     def rivals(self, instance: Streets, view: Streets) -> Iterator[Streets]:
-        """Another arrow, or a wall, on a hidden cell of the canonical way; the other hidden cells as they are, or free."""
+        """Another arrow, or a wall, on a hidden cell of the canonical way; other hidden cells as they are, or free."""
         walk = way(instance.rows)
         hidden = [(r, c) for r, c in grids.cells(view.rows) if view.rows[r][c] == "?"]
         opened = instance.rows
-        for cell in hidden:
-            opened = grids.put(opened, cell, ".")
+        for place in hidden:
+            opened = grids.put(opened, place, ".")
         for others in (instance.rows, opened):
             for cell, following in pairwise(walk[1:]):
                 for mark in (*ARROWS, "#") if cell in hidden else ():
@@ -151,4 +152,5 @@ class StreetMap(Task[Streets]):
         return next((lie for lie in lies if way(lie.rows) != told), lies[0])
 
     def draw(self, instance: Streets, answer: object, where: object) -> str:
-        return drawing.grid(instance.rows, where, "@*?" + "".join(ARROWS))
+        high, wide = len(instance.rows) * drawing.CELL, len(instance.rows[0]) * drawing.CELL
+        return drawing.svg(wide, high, walk_parts(instance.rows, where), "the town with the way that was answered")

@@ -11,14 +11,14 @@ from tasks import drawing, grids
 from tasks.answers import Cell, CostKey, PathForm, PathKey
 from tasks.base import Task, register
 from tasks.frames import SCHEMES, Frame
-from tasks.spatial.geomaze import reaches, walked
+from tasks.spatial.geomaze import reaches, walk_parts
 
 PROMPT = """\
-Find a cheapest walk from the start `@` to the goal `*` over rough ground. One step goes to a cell that shares a side with
-the present one, and the digit of the cell that is entered is what the step costs; entering the goal costs 1, and the start
-costs nothing. The cheapest walk may well be a long way round. `?` marks a cell whose cost is hidden from you. Give the
-walk as the list of all its cells from start to goal, both included, each cell as a pair of numbers in round brackets, for
-example `(20, 30), (20, 31), (21, 31)`. Any walk of the least cost is right."""
+Find a cheapest walk from the start `@` to the goal `*` over rough ground. One step goes to a cell that shares a side
+with the present one, and the digit of the cell that is entered is what the step costs; entering the goal costs 1, and
+the start costs nothing. The cheapest walk may well be a long way round. `?` marks a cell whose cost is hidden from
+you. Give the walk as the list of all its cells from start to goal, both included, each cell as a pair of numbers in
+round brackets, for example `(20, 30), (20, 31), (21, 31)`. Any walk of the least cost is right."""
 
 SIZES = {"easy": (5, 4), "default": (7, 8), "hard": (10, 12)}  # side of the ground, least moves through the valley
 VALLEY, RIDGE = "112", "899"  # costs of a cell, drawn from either
@@ -34,8 +34,8 @@ USUAL = 4  # cost of a hidden cell as a guesser takes it
 class Ground:
     """Marks: digits are costs, `@` start, `*` goal, `?` unknown.
 
-    Costs are low in valleys and high on ridges, with nothing between, and the straight way leads over a ridge: on ground
-    of even costs whoever knows half of it, or nothing, would walk nearly as cheaply as the best.
+    Costs are low in valleys and high on ridges, with nothing between, and every straight way is dear: on ground of even
+    costs whoever knows half of it, or nothing, would walk nearly as cheaply as the best.
     """
 
     rows: grids.Rows
@@ -94,7 +94,7 @@ class Terrain(Task[Ground]):
         return None if reaches(self.key(ground).path, walk, SCHEMES[1:]) else ground
 
     def split(self, instance: Ground, rng: random.Random) -> tuple[Ground, ...]:
-        """Half of the cells each, start and goal to both; of several ways to share them the one with the dearest guesses."""
+        """Half of the cells each, both ends to both; of several ways to share them the one with the dearest guesses."""
 
         def both_ends(rows: grids.Rows) -> Ground:
             for mark in "@*":
@@ -150,9 +150,7 @@ class Terrain(Task[Ground]):
         return next((lie for lie in lies if cheapest(lie.rows)[1] != told), lies[0])
 
     def draw(self, instance: Ground, answer: object, where: object) -> str:
-        """The walk that was answered over the best one, which is drawn thin."""
-        side = drawing.CELL
-        best = drawing.line(drawing.centres(cheapest(instance.rows)[1]), "edge")
-        parts = [*drawing.tiles(instance.rows, "123456789@*"), best, *walked(where)]
-        width, height = len(instance.rows[0]) * side, len(instance.rows) * side
-        return drawing.svg(width, height, parts, "the ground with the walk that was answered and, thin, a cheapest one")
+        """The walk that was answered, over a cheapest one."""
+        high, wide = len(instance.rows) * drawing.CELL, len(instance.rows[0]) * drawing.CELL
+        parts = walk_parts(instance.rows, where, cheapest(instance.rows)[1])
+        return drawing.svg(wide, high, parts, "the ground with the walk that was answered over a cheapest one")

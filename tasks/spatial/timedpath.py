@@ -18,11 +18,11 @@ PROMPT = """\
 Walk from the start `@` to the goal `*` on a grid and arrive as early as possible. At step 0 you are on the start. With
 each step you go to a cell that shares a side with the present one, or you wait where you are. Cells marked `#` are
 walls and cannot be entered, all others are free, and `?` marks a cell of which you know nothing. Small letters stand
-for free cells that are closed for some time: you may neither enter them nor wait in them at these steps, the first and
-the last one included. Do not return to a cell that you have left; the earliest arrival needs no such thing. Only a walk
-that arrives at the earliest step counts in full; any such walk will do. Give the walk as the list of your cells at step
-0, 1, 2 and so on, each as a pair of numbers in round brackets; where you wait the cell comes again, as in
-`(8, 9), (8, 9), (7, 9)`."""
+for free cells that are closed for some time: at these steps, the first and the last one included, you may neither
+enter them nor wait in them. Never return to a cell that you have left; the earliest arrival needs no such thing. Only
+a walk that arrives at the earliest possible step counts in full; any such walk will do. Give the walk as the list of
+your cells at step 0, 1, 2 and so on, each as a pair of numbers in round brackets; where you wait the cell comes again,
+as in `(8, 9), (8, 9), (7, 9)`."""
 
 SIZES = {"easy": (5, 5, 8), "default": (7, 8, 14), "hard": (9, 12, 20)}  # side, least steps, closures
 WALLS = 0.3  # share of wall cells before the draw is accepted
@@ -43,11 +43,13 @@ class Yard:
 def earliest(yard: Yard, start: Cell, goal: Cell) -> list[Cell]:
     """The cells of a walk at step 0, 1, 2, ..., waiting as late as it can; empty if no walk arrives."""
     shape = len(yard.rows), len(yard.rows[0])
-    ways = {
+    ways: dict[Cell, list[Cell]] = {
         (r, c): [(r, c), *(n for n in grids.neighbours((r, c), shape) if yard.rows[n[0]][n[1]] != "#")]
         for r, c in grids.cells(yard.rows)
     }
-    shut = {((r, c), step) for r, c, first, last in yard.closures for step in range(first, last + 1)}
+    shut: set[tuple[Cell, int]] = {
+        ((r, c), step) for r, c, first, last in yard.closures for step in range(first, last + 1)
+    }
     horizon = len(ways) + max((last for *_, last in yard.closures), default=0)
     layers = [{start}]
     while goal not in layers[-1]:
@@ -148,7 +150,7 @@ class TimedPath(Task[Yard]):
         start, goal = grids.find(instance.rows, "@"), grids.find(instance.rows, "*")
         if start is None or goal is None or not (walk := earliest(instance, start, goal)):
             raise ValueError("the yard has no start, no goal or no way between them")
-        closed = {(r, c): range(first, last + 1) for r, c, first, last in instance.closures}
+        closed: dict[Cell, range] = {(r, c): range(first, last + 1) for r, c, first, last in instance.closures}
 
         def step(walked: Sequence[Cell], cell: Cell) -> str | None:
             if cell != walked[-1] and not grids.adjacent(walked[-1], cell):
@@ -197,21 +199,24 @@ class TimedPath(Task[Yard]):
     def draw(self, instance: Yard, answer: object, where: object) -> str:
         kept = where if isinstance(where, dict) else {}
         walked, broke, best = kept.get("walked", []), kept.get("broke"), self.solve(instance) or []
-        rows, notes = instance.rows, [(f"earliest arrival: step {len(best) - 1} (thin line)", "")]
+        rows, notes = instance.rows, [(f"earliest arrival: step {len(best) - 1} (pale)", "")]
         for letter, (r, c, first, last) in zip(ascii_lowercase, instance.closures, strict=False):
             rows = grids.put(rows, (r, c), letter)
             met = broke == [r, c] and first <= len(walked) <= last
             notes.append((f"{letter} is closed at steps {first}-{last}" + met * ": met", "wrong" * met))
-        parts = drawing.tiles(rows, "@*?" + ascii_lowercase) + [drawing.line(drawing.centres(best), "edge")]
-        centre = drawing.centres(walked)
-        if len(centre) > 1:
-            parts.append(drawing.line(centre, "walk"))
-        for step, ((x, y), (a, b)) in enumerate(pairwise(centre), 1):
-            parts += [drawing.ring(x, y, 13, "walk")] * ((x, y) == (a, b)) + [drawing.text(a + 10, b - 6, step)]
-        if broke and centre and 0 <= broke[0] < len(rows) and 0 <= broke[1] < len(rows[0]):
-            parts.append(drawing.line([centre[-1], *drawing.centres([broke])], "broken"))
+        parts = [*drawing.tiles(rows, "@*?" + ascii_lowercase), drawing.line(drawing.centres(best), "goal")]
+        parts.append(drawing.line(drawing.centres(walked), "walk"))
+        for cell in dict.fromkeys(map(tuple, walked[1:])):
+            steps = [step for step, other in enumerate(walked) if tuple(other) == cell]
+            (x, y) = drawing.centres([cell])[0]
+            parts.append(
+                drawing.text(x + 15, y - 4, "-".join(map(str, dict.fromkeys((steps[0], steps[-1])))), "", "end")
+            )
+        if broke and walked and 0 <= broke[0] < len(rows) and 0 <= broke[1] < len(rows[0]):
+            parts.append(drawing.line(drawing.centres([walked[-1], broke]), "broken"))
+            parts += [drawing.ring(x, y, 13, "broken") for x, y in drawing.centres([broke])]
         side = len(rows) * drawing.CELL
         parts += drawing.notes(side, notes)
         return drawing.svg(
-            max(side, 240), side + 30 + 20 * len(notes), parts, "the yard with the walk that was answered"
+            max(side, 260), side + 30 + 20 * len(notes), parts, "the yard with the walk that was answered"
         )

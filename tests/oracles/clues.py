@@ -72,7 +72,7 @@ def logic(instance: Any) -> list[Any]:
                 else:
                     yield from ([-number[a, p], -number[b, q]] for q in places if not ROW[kind](p, q))
 
-    found = []
+    found: list[Any] = []
     with Cadical153(bootstrap_with=list(clauses())) as solver:
         while solver.solve() and len(found) < 3:
             true = {v for v in solver.get_model() or () if v > 0}

@@ -81,7 +81,7 @@ def floodfill(instance: Any) -> list[Any]:
 
 
 def numberlink(instance: Any) -> list[Any]:
-    """Models of: a cell has at most one letter; an end has one neighbour of its letter, any other cell of it has two."""
+    """Models of: a cell has at most one letter; an end has one neighbour of its letter, any other has two."""
     marks, room = _marks(instance.rows), _open(instance.rows)
     letters = sorted({mark for mark in marks.values() if mark.isalpha()})
     has = {pair: number for number, pair in enumerate(product(room, letters), 1)}
