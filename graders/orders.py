@@ -53,9 +53,7 @@ def circular(key: OrderKey, answer: Any) -> Grade:
     if places is None:
         return nothing(NO_LIST)
     n = len(key.order)
-    ahead = [
-        (places[item] - seat) % n for seat, item in enumerate(key.order) if item in places
-    ]  # by the first rotation
+    ahead = [places[item] - seat for seat, item in enumerate(key.order) if item in places]
 
     def distance(turn: int) -> int:
         return sum(min((step + turn) % n, (-step - turn) % n) for step in ahead) + n * (n - len(ahead))

@@ -5,12 +5,16 @@ from __future__ import annotations
 import json
 import random
 import re
+import sys
+import time
 from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from collabtax.sim.speech import Voice
 from graders.extract import WARNINGS, interpret, read
@@ -36,7 +40,24 @@ from tasks.answers import (
 from tasks.frames import schemes
 from tasks.names import ANIMALS, COLOURS, DRINKS, NAMES, THINGS, TOWNS, TREES
 
-WORDS = ["MEET", "AT", "NOON", "BRING", "THE", "MAP", "NORTH", "GATE", "OPEN", "SOON", "WAIT", "FOR", "TEN", "SHIPS", "GO", "HOME"]
+WORDS = [
+    "MEET",
+    "AT",
+    "NOON",
+    "BRING",
+    "THE",
+    "MAP",
+    "NORTH",
+    "GATE",
+    "OPEN",
+    "SOON",
+    "WAIT",
+    "FOR",
+    "TEN",
+    "SHIPS",
+    "GO",
+    "HOME",
+]
 KIN = {"parent": "child", "child": "parent", "sibling": "sibling", "cousin": "cousin"}
 
 
@@ -123,7 +144,9 @@ def text(rng: random.Random) -> tuple[Form, Any]:
 
 def grid(rng: random.Random) -> tuple[Form, Any]:
     height, width = rng.randint(3, 6), rng.randint(3, 6)
-    return GridForm(height, width), ["".join(rng.choice("ABCDEFGHIJKLMNOPQRSTUVWXYZ###") for _ in range(width)) for _ in range(height)]
+    return GridForm(height, width), [
+        "".join(rng.choice("ABCDEFGHIJKLMNOPQRSTUVWXYZ###") for _ in range(width)) for _ in range(height)
+    ]
 
 
 def field(rng: random.Random) -> tuple[Field, Any]:
@@ -145,9 +168,14 @@ def fields(rng: random.Random) -> tuple[Form, Any]:
 
 def table(rng: random.Random) -> tuple[Form, Any]:
     if rng.random() < 0.4:
-        rows, bins = some(rng, THINGS, 3, 7), rng.choice((("bin A", "bin B", "bin C"), ("A", "B"), ("red", "blue", "green")))
+        rows, bins = (
+            some(rng, THINGS, 3, 7),
+            rng.choice((("bin A", "bin B", "bin C"), ("A", "B"), ("red", "blue", "green"))),
+        )
         return TableForm(rows, {"bin": bins}), {row: rng.choice(bins) for row in rows}
-    rows = rng.choice((("house 1", "house 2", "house 3", "house 4"), ("1", "2", "3", "4"), NAMES[:4], ("standup", "design review")))
+    rows = rng.choice(
+        (("house 1", "house 2", "house 3", "house 4"), ("1", "2", "3", "4"), NAMES[:4], ("standup", "design review"))
+    )
     columns = rng.choice(
         (
             {"colour": COLOURS[:4], "pet": ANIMALS[:4], "drink": DRINKS[:4]},
@@ -181,15 +209,19 @@ def same(form: Form, given: Any, answer: Any) -> bool:
     if given is None:
         return False
     if isinstance(form, PathForm):
-        told = [[list(s.write(tuple(c), (0,) * form.dims)) for c in answer] for s in schemes(form.dims) if not any(s.flips)]
+        told = [
+            [list(s.write(tuple(c), (0,) * form.dims)) for c in answer] for s in schemes(form.dims) if not any(s.flips)
+        ]
         return given in told
     if isinstance(form, CellsForm):
         return sorted(given) == sorted(answer)
     if isinstance(form, GroupsForm):
         return {frozenset(g) for g in given} == {frozenset(g) for g in answer} and len(given) == len(answer)
     if isinstance(form, FieldsForm):
+
         def value(item: str, one: Any) -> Any:
             return sorted(one) if form.items[item].kind == "names" else one
+
         return given.keys() == answer.keys() and all(value(i, given[i]) == value(i, answer[i]) for i in answer)
     return bool(given == answer)
 
@@ -208,7 +240,8 @@ def test_what_simulated_models_say_comes_back(kind: str) -> None:
         assert same(form, reading(form, told.strip("\n"), True).answer, answer), (seed, form, answer, told)
         said = f"{voice.final(answer)}\nACTI!"
         found = read(form, [("agent 1", said)])
-        assert same(form, found.answer, answer) and found.warning == "clean", (seed, form, answer, said, found)
+        assert same(form, found.answer, answer), (seed, form, answer, said, found)
+        assert found.warning == "clean", (seed, form, answer, said, found)
 
 
 @pytest.mark.parametrize("kind", MAKERS)
@@ -271,158 +304,417 @@ MEETINGS = {
 
 NOTATIONS: list[tuple[Form, Any, str]] = [
     # paths
-    *[(SPACE, [[0, 0, 1], [0, 1, 1], [1, 1, 1]], t) for t in (
-        "(0,0,1) -> (0,1,1) -> (1,1,1)", "[[0,0,1],[0,1,1],[1,1,1]]", "0,0,1 0,1,1 1,1,1",
-        "1. (0,0,1)\n2. (0,1,1)\n3. (1,1,1)", "From (0,0,1) to (0,1,1), then (0,1,1) to (1,1,1)",
-    )],
-    *[(FAR, [[0, 0], [3, 4], [1, 6]], t) for t in (
-        "(0,0) -> (3,4) -> (1,6)", "[[0,0],[3,4],[1,6]]", "(0,0), (3,4), (1,6)", "- (0,0)\n- (3,4)\n- (1,6)",
-        "(0, 0) to (3, 4), then (3, 4) to (1, 6)",
-    )],
-    *[(TIMED, [[0, 0], [0, 0], [0, 1], [0, 1], [1, 1]], t) for t in (
-        "(0,0) -> (0,0) -> (0,1) -> (0,1) -> (1,1)", "[[0,0],[0,0],[0,1],[0,1],[1,1]]",
-        "(0,0), (0,0), (0,1), (0,1), (1,1)", "step 0: (0,0)\nstep 1: (0,0)\nstep 2: (0,1)\nstep 3: (0,1)\nstep 4: (1,1)",
-        "t=0: (0,0), t=1: (0,0), t=2: (0,1), t=3: (0,1), t=4: (1,1)", "(0,0) -> wait -> (0,1) -> wait -> (1,1)",
-        "(0,0), (0,0) [wait], (0,1), (0,1) [wait], (1,1)", "0. (0,0)\n1. (0,0) - wait\n2. (0,1)\n3. (0,1) - wait\n4. (1,1)",
-    )],
-    *[(ROBOTS, {"A": [[0, 0], [0, 1], [0, 1]], "B": [[2, 2], [1, 2], [1, 1]]}, t) for t in (
-        "A: (0,0) -> (0,1) -> (0,1)\nB: (2,2) -> (1,2) -> (1,1)", "Robot A: (0,0), (0,1), (0,1)\nRobot B: (2,2), (1,2), (1,1)",
-        '{"A": [[0,0],[0,1],[0,1]], "B": [[2,2],[1,2],[1,1]]}', "A: (0,0) (0,1) (0,1); B: (2,2) (1,2) (1,1)",
-        "- Robot A (start (0,0)): (0,0), (0,1), (0,1)\n- Robot B (start (2,2)): (2,2), (1,2), (1,1)",
-        "Robot A:\n1. (0,0)\n2. (0,1)\n3. (0,1)\n\nRobot B:\n1. (2,2)\n2. (1,2)\n3. (1,1)",
-        "### Robot A\n(0,0) → (0,1) → (0,1)\n\n### Robot B\n(2,2) → (1,2) → (1,1)",
-        "| step | A | B |\n|---|---|---|\n| 0 | (0,0) | (2,2) |\n| 1 | (0,1) | (1,2) |\n| 2 | (0,1) | (1,1) |",
-        "| Robot | Path |\n|---|---|\n| A | (0,0), (0,1), (0,1) |\n| B | (2,2), (1,2), (1,1) |",
-        "Path of robot A = [(0,0), (0,1), (0,1)], path of robot B = [(2,2), (1,2), (1,1)]",
-        "Step 0: A (0,0), B (2,2)\nStep 1: A (0,1), B (1,2)\nStep 2: A (0,1), B (1,1)",
-        "Step 0: A at (0,0), B at (2,2)\nStep 1: A at (0,1), B at (1,2)\nStep 2: A at (0,1), B at (1,1)",
-        "A goes (0,0), (0,1), (0,1) and B goes (2,2), (1,2), (1,1)", "A's path: (0,0), (0,1), (0,1)\nB's path: (2,2), (1,2), (1,1)",
-    )],
-    *[(REGION, [[0, 0], [0, 1], [2, 1], [2, 3], [2, 4]], t) for t in (
-        "(0,0), (0,1), (2,1), (2,3), (2,4)", "[[0,0],[0,1],[2,1],[2,3],[2,4]]", "{(0,0), (0,1), (2,1), (2,3), (2,4)}",
-        "row 0: columns 0, 1\nrow 2: columns 1, 3, 4", "Row 0: (0,0), (0,1)\nRow 2: (2,1), (2,3), (2,4)", "- (0,0)\n- (0,1)\n- (2,1)\n- (2,3)\n- (2,4)",
-        "(0,0), (0,1), (2,1), (2,3) and (2,4)", "row 0: columns 0-1\nrow 2: columns 1, 3-4", "0,0; 0,1; 2,1; 2,3; 2,4",
-        "r0c0, r0c1, r2c1, r2c3, r2c4", '[{"row": 0, "col": 0}, {"row": 0, "col": 1}, {"row": 2, "col": 1}, {"row": 2, "col": 3}, {"row": 2, "col": 4}]',
-        "(0,0) seed\n(0,1) open\n(2,1) open\n(2,3) open\n(2,4) open", "(0,0), (0,1), (2,1), (2,3), (2,4)\n\nWalls: (1,0), (1,1)",
-        "row 0 -> columns 0 and 1; row 2 -> columns 1, 3 and 4",
-    )],
+    *[
+        (SPACE, [[0, 0, 1], [0, 1, 1], [1, 1, 1]], t)
+        for t in (
+            "(0,0,1) -> (0,1,1) -> (1,1,1)",
+            "[[0,0,1],[0,1,1],[1,1,1]]",
+            "0,0,1 0,1,1 1,1,1",
+            "1. (0,0,1)\n2. (0,1,1)\n3. (1,1,1)",
+            "From (0,0,1) to (0,1,1), then (0,1,1) to (1,1,1)",
+        )
+    ],
+    *[
+        (FAR, [[0, 0], [3, 4], [1, 6]], t)
+        for t in (
+            "(0,0) -> (3,4) -> (1,6)",
+            "[[0,0],[3,4],[1,6]]",
+            "(0,0), (3,4), (1,6)",
+            "- (0,0)\n- (3,4)\n- (1,6)",
+            "(0, 0) to (3, 4), then (3, 4) to (1, 6)",
+        )
+    ],
+    *[
+        (TIMED, [[0, 0], [0, 0], [0, 1], [0, 1], [1, 1]], t)
+        for t in (
+            "(0,0) -> (0,0) -> (0,1) -> (0,1) -> (1,1)",
+            "[[0,0],[0,0],[0,1],[0,1],[1,1]]",
+            "(0,0), (0,0), (0,1), (0,1), (1,1)",
+            "step 0: (0,0)\nstep 1: (0,0)\nstep 2: (0,1)\nstep 3: (0,1)\nstep 4: (1,1)",
+            "t=0: (0,0), t=1: (0,0), t=2: (0,1), t=3: (0,1), t=4: (1,1)",
+            "(0,0) -> wait -> (0,1) -> wait -> (1,1)",
+            "(0,0), (0,0) [wait], (0,1), (0,1) [wait], (1,1)",
+            "0. (0,0)\n1. (0,0) - wait\n2. (0,1)\n3. (0,1) - wait\n4. (1,1)",
+        )
+    ],
+    *[
+        (ROBOTS, {"A": [[0, 0], [0, 1], [0, 1]], "B": [[2, 2], [1, 2], [1, 1]]}, t)
+        for t in (
+            "A: (0,0) -> (0,1) -> (0,1)\nB: (2,2) -> (1,2) -> (1,1)",
+            "Robot A: (0,0), (0,1), (0,1)\nRobot B: (2,2), (1,2), (1,1)",
+            '{"A": [[0,0],[0,1],[0,1]], "B": [[2,2],[1,2],[1,1]]}',
+            "A: (0,0) (0,1) (0,1); B: (2,2) (1,2) (1,1)",
+            "- Robot A (start (0,0)): (0,0), (0,1), (0,1)\n- Robot B (start (2,2)): (2,2), (1,2), (1,1)",
+            "Robot A:\n1. (0,0)\n2. (0,1)\n3. (0,1)\n\nRobot B:\n1. (2,2)\n2. (1,2)\n3. (1,1)",
+            "### Robot A\n(0,0) → (0,1) → (0,1)\n\n### Robot B\n(2,2) → (1,2) → (1,1)",
+            "| step | A | B |\n|---|---|---|\n| 0 | (0,0) | (2,2) |\n| 1 | (0,1) | (1,2) |\n| 2 | (0,1) | (1,1) |",
+            "| Robot | Path |\n|---|---|\n| A | (0,0), (0,1), (0,1) |\n| B | (2,2), (1,2), (1,1) |",
+            "Path of robot A = [(0,0), (0,1), (0,1)], path of robot B = [(2,2), (1,2), (1,1)]",
+            "Step 0: A (0,0), B (2,2)\nStep 1: A (0,1), B (1,2)\nStep 2: A (0,1), B (1,1)",
+            "Step 0: A at (0,0), B at (2,2)\nStep 1: A at (0,1), B at (1,2)\nStep 2: A at (0,1), B at (1,1)",
+            "A goes (0,0), (0,1), (0,1) and B goes (2,2), (1,2), (1,1)",
+            "A's path: (0,0), (0,1), (0,1)\nB's path: (2,2), (1,2), (1,1)",
+        )
+    ],
+    *[
+        (REGION, [[0, 0], [0, 1], [2, 1], [2, 3], [2, 4]], t)
+        for t in (
+            "(0,0), (0,1), (2,1), (2,3), (2,4)",
+            "[[0,0],[0,1],[2,1],[2,3],[2,4]]",
+            "{(0,0), (0,1), (2,1), (2,3), (2,4)}",
+            "row 0: columns 0, 1\nrow 2: columns 1, 3, 4",
+            "Row 0: (0,0), (0,1)\nRow 2: (2,1), (2,3), (2,4)",
+            "- (0,0)\n- (0,1)\n- (2,1)\n- (2,3)\n- (2,4)",
+            "(0,0), (0,1), (2,1), (2,3) and (2,4)",
+            "row 0: columns 0-1\nrow 2: columns 1, 3-4",
+            "0,0; 0,1; 2,1; 2,3; 2,4",
+            "r0c0, r0c1, r2c1, r2c3, r2c4",
+            '[{"row": 0, "col": 0}, {"row": 0, "col": 1}, {"row": 2, "col": 1}, {"row": 2, "col": 3}, '
+            '{"row": 2, "col": 4}]',
+            "(0,0) seed\n(0,1) open\n(2,1) open\n(2,3) open\n(2,4) open",
+            "(0,0), (0,1), (2,1), (2,3), (2,4)\n\nWalls: (1,0), (1,1)",
+            "row 0 -> columns 0 and 1; row 2 -> columns 1, 3 and 4",
+        )
+    ],
     # trails
-    *[(TOWN, CHAIN, t) for t in (
-        "Altmoor-Birkwald, Birkwald-Corvin, Corvin-Altmoor", "Altmoor -> Birkwald -> Corvin -> Altmoor", "Altmoor, Birkwald, Corvin, Altmoor",
-        "(Altmoor, Birkwald), (Birkwald, Corvin), (Corvin, Altmoor)", '[["Altmoor", "Birkwald"], ["Birkwald", "Corvin"], ["Corvin", "Altmoor"]]',
-        "from Altmoor to Birkwald, then Birkwald to Corvin, then Corvin to Altmoor", "1. Altmoor - Birkwald\n2. Birkwald - Corvin\n3. Corvin - Altmoor",
-        "1. Altmoor → Birkwald\n2. Birkwald → Corvin\n3. Corvin → Altmoor", "Altmoor – Birkwald – Corvin – Altmoor",
-        '[{"from": "Altmoor", "to": "Birkwald"}, {"from": "Birkwald", "to": "Corvin"}, {"from": "Corvin", "to": "Altmoor"}]',
-        "| from | to |\n|---|---|\n| Altmoor | Birkwald |\n| Birkwald | Corvin |\n| Corvin | Altmoor |", "- altmoor–birkwald\n- birkwald–corvin\n- corvin–altmoor",
-        "Altmoor -> Birkwald, Birkwald -> Corvin, Corvin -> Altmoor", "Altmoor-Birkwald (3), Birkwald-Corvin (4), Corvin-Altmoor (5), total 12",
-        "Start at Altmoor, go to Birkwald, then to Corvin, and finally to Altmoor", "Altmoor↔Birkwald, Birkwald↔Corvin, Corvin↔Altmoor",
-        "Altmoor\nBirkwald\nCorvin\nAltmoor", "1. Altmoor\n2. Birkwald\n3. Corvin\n4. Altmoor", "edge 1: Altmoor-Birkwald; edge 2: Birkwald-Corvin; edge 3: Corvin-Altmoor",
-        "Altmoor->Birkwald->Corvin->Altmoor", "['Altmoor', 'Birkwald', 'Corvin', 'Altmoor']", "Altmoor Birkwald, Birkwald Corvin, Corvin Altmoor",
-    )],
-    *[(NODES, [["A", "2"], ["2", "11"], ["11", "B"]], t) for t in (
-        "A-2, 2-11, 11-B", "A -> 2 -> 11 -> B", "1. A-2\n2. 2-11\n3. 11-B", "node A, node 2, node 11, node B", "(A,2),(2,11),(11,B)",
-        "1. A -> 2\n2. 2 -> 11\n3. 11 -> B", "A→2→11→B",
-    )],
+    *[
+        (TOWN, CHAIN, t)
+        for t in (
+            "Altmoor-Birkwald, Birkwald-Corvin, Corvin-Altmoor",
+            "Altmoor -> Birkwald -> Corvin -> Altmoor",
+            "Altmoor, Birkwald, Corvin, Altmoor",
+            "(Altmoor, Birkwald), (Birkwald, Corvin), (Corvin, Altmoor)",
+            '[["Altmoor", "Birkwald"], ["Birkwald", "Corvin"], ["Corvin", "Altmoor"]]',
+            "from Altmoor to Birkwald, then Birkwald to Corvin, then Corvin to Altmoor",
+            "1. Altmoor - Birkwald\n2. Birkwald - Corvin\n3. Corvin - Altmoor",
+            "1. Altmoor → Birkwald\n2. Birkwald → Corvin\n3. Corvin → Altmoor",
+            "Altmoor – Birkwald – Corvin – Altmoor",
+            '[{"from": "Altmoor", "to": "Birkwald"}, {"from": "Birkwald", "to": "Corvin"}, '
+            '{"from": "Corvin", "to": "Altmoor"}]',
+            "| from | to |\n|---|---|\n| Altmoor | Birkwald |\n| Birkwald | Corvin |\n| Corvin | Altmoor |",
+            "- altmoor–birkwald\n- birkwald–corvin\n- corvin–altmoor",
+            "Altmoor -> Birkwald, Birkwald -> Corvin, Corvin -> Altmoor",
+            "Altmoor-Birkwald (3), Birkwald-Corvin (4), Corvin-Altmoor (5), total 12",
+            "Start at Altmoor, go to Birkwald, then to Corvin, and finally to Altmoor",
+            "Altmoor↔Birkwald, Birkwald↔Corvin, Corvin↔Altmoor",
+            "Altmoor\nBirkwald\nCorvin\nAltmoor",
+            "1. Altmoor\n2. Birkwald\n3. Corvin\n4. Altmoor",
+            "edge 1: Altmoor-Birkwald; edge 2: Birkwald-Corvin; edge 3: Corvin-Altmoor",
+            "Altmoor->Birkwald->Corvin->Altmoor",
+            "['Altmoor', 'Birkwald', 'Corvin', 'Altmoor']",
+            "Altmoor Birkwald, Birkwald Corvin, Corvin Altmoor",
+        )
+    ],
+    *[
+        (NODES, [["A", "2"], ["2", "11"], ["11", "B"]], t)
+        for t in (
+            "A-2, 2-11, 11-B",
+            "A -> 2 -> 11 -> B",
+            "1. A-2\n2. 2-11\n3. 11-B",
+            "node A, node 2, node 11, node B",
+            "(A,2),(2,11),(11,B)",
+            "1. A -> 2\n2. 2 -> 11\n3. 11 -> B",
+            "A→2→11→B",
+        )
+    ],
     # groups
-    *[(THREES, SETS, t) for t in (
-        "{A, B, C}, {B, D, F}", "(A,B,C), (B,D,F)", "A-B-C; B-D-F", "- A, B, C\n- B, D, F", '[["A", "B", "C"], ["B", "D", "F"]]', "ABC_".replace("ABC_", "A-B-C, B-D-F"),
-        "1. A, B, C\n2. B, D, F", "1. {A, B, C}\n2. {B, D, F}", "| 1 | A | B | C |\n|---|---|---|---|\n| 2 | B | D | F |", "{{A, B, C}, {B, D, F}}",
-        "(A, B, C) and (B, D, F)", "A, B, C; B, D, F", "[A, B, C]\n[B, D, F]", "- A-B-C (edges A-B, B-C, A-C)\n- B-D-F (edges B-D, D-F, B-F)", "(B,A,C); (F,D,B)",
-        "triangle 1: A, B, C\ntriangle 2: B, D, F", "A–B–C\nB–D–F",
-    )],
-    *[(TWOS, PAIRS, t) for t in (
-        "badger = Corvin, beaver = Altmoor, camel = Birkwald", "badger -> Corvin\nbeaver -> Altmoor\ncamel -> Birkwald", "badger: Corvin\nbeaver: Altmoor\ncamel: Birkwald",
-        '{"badger": "Corvin", "beaver": "Altmoor", "camel": "Birkwald"}', "| animal | town |\n|---|---|\n| badger | Corvin |\n| beaver | Altmoor |\n| camel | Birkwald |",
-        "(badger, Corvin), (beaver, Altmoor), (camel, Birkwald)", "badger is Corvin, beaver is Altmoor, and camel is Birkwald", "badger ↔ Corvin; beaver ↔ Altmoor; camel ↔ Birkwald",
-        "1. badger = Corvin\n2. beaver = Altmoor\n3. camel = Birkwald", "- Badger – Corvin\n- Beaver – Altmoor\n- Camel – Birkwald", "badger ≡ Corvin, beaver ≡ Altmoor, camel ≡ Birkwald",
-        "badger corresponds to Corvin, beaver corresponds to Altmoor, camel corresponds to Birkwald", '[["badger","Corvin"],["beaver","Altmoor"],["camel","Birkwald"]]',
-        "badger/Corvin, beaver/Altmoor, camel/Birkwald",
-    )],
+    *[
+        (THREES, SETS, t)
+        for t in (
+            "{A, B, C}, {B, D, F}",
+            "(A,B,C), (B,D,F)",
+            "A-B-C; B-D-F",
+            "- A, B, C\n- B, D, F",
+            '[["A", "B", "C"], ["B", "D", "F"]]',
+            "ABC_".replace("ABC_", "A-B-C, B-D-F"),
+            "1. A, B, C\n2. B, D, F",
+            "1. {A, B, C}\n2. {B, D, F}",
+            "| 1 | A | B | C |\n|---|---|---|---|\n| 2 | B | D | F |",
+            "{{A, B, C}, {B, D, F}}",
+            "(A, B, C) and (B, D, F)",
+            "A, B, C; B, D, F",
+            "[A, B, C]\n[B, D, F]",
+            "- A-B-C (edges A-B, B-C, A-C)\n- B-D-F (edges B-D, D-F, B-F)",
+            "(B,A,C); (F,D,B)",
+            "triangle 1: A, B, C\ntriangle 2: B, D, F",
+            "A–B–C\nB–D–F",
+        )
+    ],
+    *[
+        (TWOS, PAIRS, t)
+        for t in (
+            "badger = Corvin, beaver = Altmoor, camel = Birkwald",
+            "badger -> Corvin\nbeaver -> Altmoor\ncamel -> Birkwald",
+            "badger: Corvin\nbeaver: Altmoor\ncamel: Birkwald",
+            '{"badger": "Corvin", "beaver": "Altmoor", "camel": "Birkwald"}',
+            "| animal | town |\n|---|---|\n| badger | Corvin |\n| beaver | Altmoor |\n| camel | Birkwald |",
+            "(badger, Corvin), (beaver, Altmoor), (camel, Birkwald)",
+            "badger is Corvin, beaver is Altmoor, and camel is Birkwald",
+            "badger ↔ Corvin; beaver ↔ Altmoor; camel ↔ Birkwald",
+            "1. badger = Corvin\n2. beaver = Altmoor\n3. camel = Birkwald",
+            "- Badger – Corvin\n- Beaver – Altmoor\n- Camel – Birkwald",
+            "badger ≡ Corvin, beaver ≡ Altmoor, camel ≡ Birkwald",
+            "badger corresponds to Corvin, beaver corresponds to Altmoor, camel corresponds to Birkwald",
+            '[["badger","Corvin"],["beaver","Altmoor"],["camel","Birkwald"]]',
+            "badger/Corvin, beaver/Altmoor, camel/Birkwald",
+        )
+    ],
     # orders
-    *[(form, ["Cleo", "Ada", "Dima", "Bela"], t) for form in (QUEUE, ROUND) for t in (
-        "Cleo, Ada, Dima, Bela", "Cleo > Ada > Dima > Bela", "Cleo -> Ada -> Dima -> Bela", "1. Cleo\n2. Ada\n3. Dima\n4. Bela", "Cleo < Ada < Dima < Bela",
-        "First Cleo, then Ada, then Dima and finally Bela", '["Cleo", "Ada", "Dima", "Bela"]', "Cleo\nAda\nDima\nBela", "1st: Cleo, 2nd: Ada, 3rd: Dima, 4th: Bela",
-        "position 1: Cleo\nposition 2: Ada\nposition 3: Dima\nposition 4: Bela", "position 3: Dima, position 1: Cleo, position 4: Bela, position 2: Ada",
-        "Ada: position 2\nBela: position 4\nCleo: position 1\nDima: position 3", "- Cleo\n- Ada\n- Dima\n- Bela", '{"1": "Cleo", "2": "Ada", "3": "Dima", "4": "Bela"}',
-        '{"Ada": 2, "Bela": 4, "Cleo": 1, "Dima": 3}', "| place | who |\n|---|---|\n| 1 | Cleo |\n| 2 | Ada |\n| 3 | Dima |\n| 4 | Bela |",
-        "1. Cleo - has nobody before her\n2. Ada: after Cleo\n3. Dima (before Bela)\n4. Bela", "Cleo, Ada, Dima, and Bela", "cleo, ADA, Dima, bela", "Cleo; Ada; Dima; Bela",
-        "Cleo – Ada – Dima – Bela", "(Cleo, Ada, Dima, Bela)", "Ada is 2nd, Cleo is 1st, Bela is 4th, Dima is 3rd", "Cleo, Ada, Dima, Bela (from left to right)",
-        "[Cleo, Ada, Dima, Bela]", "Seat 1: Cleo\nSeat 2: Ada\nSeat 3: Dima\nSeat 4: Bela", "Cleo (first), Ada (second), Dima (third), Bela (fourth)", "Cleo Ada Dima Bela",
-        "Cleo comes first, followed by Ada, then Dima, and Bela last",
-    )],
+    *[
+        (form, ["Cleo", "Ada", "Dima", "Bela"], t)
+        for form in (QUEUE, ROUND)
+        for t in (
+            "Cleo, Ada, Dima, Bela",
+            "Cleo > Ada > Dima > Bela",
+            "Cleo -> Ada -> Dima -> Bela",
+            "1. Cleo\n2. Ada\n3. Dima\n4. Bela",
+            "Cleo < Ada < Dima < Bela",
+            "First Cleo, then Ada, then Dima and finally Bela",
+            '["Cleo", "Ada", "Dima", "Bela"]',
+            "Cleo\nAda\nDima\nBela",
+            "1st: Cleo, 2nd: Ada, 3rd: Dima, 4th: Bela",
+            "position 1: Cleo\nposition 2: Ada\nposition 3: Dima\nposition 4: Bela",
+            "position 3: Dima, position 1: Cleo, position 4: Bela, position 2: Ada",
+            "Ada: position 2\nBela: position 4\nCleo: position 1\nDima: position 3",
+            "- Cleo\n- Ada\n- Dima\n- Bela",
+            '{"1": "Cleo", "2": "Ada", "3": "Dima", "4": "Bela"}',
+            '{"Ada": 2, "Bela": 4, "Cleo": 1, "Dima": 3}',
+            "| place | who |\n|---|---|\n| 1 | Cleo |\n| 2 | Ada |\n| 3 | Dima |\n| 4 | Bela |",
+            "1. Cleo - has nobody before her\n2. Ada: after Cleo\n3. Dima (before Bela)\n4. Bela",
+            "Cleo, Ada, Dima, and Bela",
+            "cleo, ADA, Dima, bela",
+            "Cleo; Ada; Dima; Bela",
+            "Cleo – Ada – Dima – Bela",
+            "(Cleo, Ada, Dima, Bela)",
+            "Ada is 2nd, Cleo is 1st, Bela is 4th, Dima is 3rd",
+            "Cleo, Ada, Dima, Bela (from left to right)",
+            "[Cleo, Ada, Dima, Bela]",
+            "Seat 1: Cleo\nSeat 2: Ada\nSeat 3: Dima\nSeat 4: Bela",
+            "Cleo (first), Ada (second), Dima (third), Bela (fourth)",
+            "Cleo Ada Dima Bela",
+            "Cleo comes first, followed by Ada, then Dima, and Bela last",
+        )
+    ],
     (ROUND, ["Cleo", "Ada", "Dima", "Bela"], "Cleo -> Ada -> Dima -> Bela -> Cleo"),
     (ROUND, ["Cleo", "Ada", "Dima", "Bela"], "Cleo - Ada - Dima - Bela - (back to Cleo)"),
-    *[(DIGITS, ["2", "11", "1"], t) for t in (
-        "2, 11, 1", "node 2, node 11, node 1", "1. 2\n2. 11\n3. 1", "2 > 11 > 1", "[2, 11, 1]", "position 1: 2\nposition 2: 11\nposition 3: 1", "2 → 11 → 1",
-    )],
-    *[(TOP, ["Dima", "Ada", "Edda"], t) for t in (
-        "Dima, Ada, Edda", "1. Dima\n2. Ada\n3. Edda", "Dima (5), Ada (4), Edda (3)", "Dima > Ada > Edda", "1. Dima (degree 5: Ada, Bela, Cleo, Edda)\n2. Ada (degree 4)\n3. Edda (degree 3)",
-        "Dima: 5\nAda: 4\nEdda: 3", "1. Dima\n2. Ada\n3. Edda\n4. Bela", "1st Dima, 2nd Ada, 3rd Edda", '["Dima", "Ada", "Edda"]', "| 1 | Dima | 5 |\n|---|---|---|\n| 2 | Ada | 4 |\n| 3 | Edda | 3 |",
-        "Dima with degree 5, Ada with degree 4, Edda with degree 3",
-    )],
+    *[
+        (DIGITS, ["2", "11", "1"], t)
+        for t in (
+            "2, 11, 1",
+            "node 2, node 11, node 1",
+            "1. 2\n2. 11\n3. 1",
+            "2 > 11 > 1",
+            "[2, 11, 1]",
+            "position 1: 2\nposition 2: 11\nposition 3: 1",
+            "2 → 11 → 1",
+        )
+    ],
+    *[
+        (TOP, ["Dima", "Ada", "Edda"], t)
+        for t in (
+            "Dima, Ada, Edda",
+            "1. Dima\n2. Ada\n3. Edda",
+            "Dima (5), Ada (4), Edda (3)",
+            "Dima > Ada > Edda",
+            "1. Dima (degree 5: Ada, Bela, Cleo, Edda)\n2. Ada (degree 4)\n3. Edda (degree 3)",
+            "Dima: 5\nAda: 4\nEdda: 3",
+            "1. Dima\n2. Ada\n3. Edda\n4. Bela",
+            "1st Dima, 2nd Ada, 3rd Edda",
+            '["Dima", "Ada", "Edda"]',
+            "| 1 | Dima | 5 |\n|---|---|---|\n| 2 | Ada | 4 |\n| 3 | Edda | 3 |",
+            "Dima with degree 5, Ada with degree 4, Edda with degree 3",
+        )
+    ],
     # values
-    *[(NUMBER, 42, t) for t in (
-        "42", "the sum is 42", "42 points", "12 + 30 = 42", "42.", "42 (12 + 30)", "the total of node 7 is 42", "7 + 5 + 30 = 42 points", "= 42", "42.0", "+42", "Sum: 42",
-        '{"answer": 42}', "The sum over the subtree of node 7 is 42, since 12 + 30 = 42", "forty-two".replace("forty-two", "42"), "12 plus 30 equals 42",
-    )],
-    *[(NUMBER, value, t) for value, t in ((1234, "1,234"), (7, "seven"), (7, "Seven points"), (-5, "-5"), (0, "0"), (0, "zero"), (12, "a dozen, that is 12"))],
-    *[(SAID, "MEET AT NOON", t) for t in (
-        "MEET AT NOON", '"MEET AT NOON"', "'MEET AT NOON'", "meet at noon", "Meet at noon.", "The message is MEET AT NOON", 'The decoded message is "MEET AT NOON".',
-        "M E E T  A T  N O O N", "M E E T / A T / N O O N", "MEET  AT NOON", "“MEET AT NOON”", "MEET AT NOON (shift of 3)", '{"text": "MEET AT NOON"}', "MEET_AT_NOON", "MEET-AT-NOON",
-        "The text reads: MEET AT NOON", "MEET\nAT\nNOON", "PHHW DW QRRQ decodes to MEET AT NOON", "PHHW DW QRRQ -> MEET AT NOON",
-    )],
-    *[(SQUARE, ["CAT#", "#B#D", "EFGH"], t) for t in (
-        "CAT#\n#B#D\nEFGH", "C A T #\n# B # D\nE F G H", "| C | A | T | # |\n|---|---|---|---|\n| # | B | # | D |\n| E | F | G | H |", '["CAT#", "#B#D", "EFGH"]',
-        "Row 1: C A T #\nRow 2: # B # D\nRow 3: E F G H", "CAT.\n.B.D\nEFGH", "C A T _\n_ B _ D\nE F G H", "CAT■\n■B■D\nEFGH", "C A T *\n* B * D\nE F G H", "C A T -\n- B - D\nE F G H",
-        '[["C","A","T","#"],["#","B","#","D"],["E","F","G","H"]]', "cat#\n#b#d\nefgh", "1: CAT#\n2: #B#D\n3: EFGH", "1. CAT#\n2. #B#D\n3. EFGH", "CAT# / #B#D / EFGH",
-        "C,A,T,#\n#,B,#,D\nE,F,G,H", "- CAT#\n- '#B#D'\n- EFGH", "CAT#\n\n#B#D\n\nEFGH", '[\n "CAT#",\n "#B#D",\n "EFGH"\n]', "|C|A|T|#|\n|#|B|#|D|\n|E|F|G|H|", "C A T ⬛\n⬛ B ⬛ D\nE F G H",
-        "|   | 1 | 2 | 3 | 4 |\n|---|---|---|---|---|\n| 1 | C | A | T | # |\n| 2 | # | B | # | D |\n| 3 | E | F | G | H |", "Row 1: CAT#, Row 2: #B#D, Row 3: EFGH",
-    )],
+    *[
+        (NUMBER, 42, t)
+        for t in (
+            "42",
+            "the sum is 42",
+            "42 points",
+            "12 + 30 = 42",
+            "42.",
+            "42 (12 + 30)",
+            "the total of node 7 is 42",
+            "7 + 5 + 30 = 42 points",
+            "= 42",
+            "42.0",
+            "+42",
+            "Sum: 42",
+            '{"answer": 42}',
+            "The sum over the subtree of node 7 is 42, since 12 + 30 = 42",
+            "forty-two".replace("forty-two", "42"),
+            "12 plus 30 equals 42",
+        )
+    ],
+    *[
+        (NUMBER, value, t)
+        for value, t in (
+            (1234, "1,234"),
+            (7, "seven"),
+            (7, "Seven points"),
+            (-5, "-5"),
+            (0, "0"),
+            (0, "zero"),
+            (12, "a dozen, that is 12"),
+        )
+    ],
+    *[
+        (SAID, "MEET AT NOON", t)
+        for t in (
+            "MEET AT NOON",
+            '"MEET AT NOON"',
+            "'MEET AT NOON'",
+            "meet at noon",
+            "Meet at noon.",
+            "The message is MEET AT NOON",
+            'The decoded message is "MEET AT NOON".',
+            "M E E T  A T  N O O N",
+            "M E E T / A T / N O O N",
+            "MEET  AT NOON",
+            "“MEET AT NOON”",
+            "MEET AT NOON (shift of 3)",
+            '{"text": "MEET AT NOON"}',
+            "MEET_AT_NOON",
+            "MEET-AT-NOON",
+            "The text reads: MEET AT NOON",
+            "MEET\nAT\nNOON",
+            "PHHW DW QRRQ decodes to MEET AT NOON",
+            "PHHW DW QRRQ -> MEET AT NOON",
+        )
+    ],
+    *[
+        (SQUARE, ["CAT#", "#B#D", "EFGH"], t)
+        for t in (
+            "CAT#\n#B#D\nEFGH",
+            "C A T #\n# B # D\nE F G H",
+            "| C | A | T | # |\n|---|---|---|---|\n| # | B | # | D |\n| E | F | G | H |",
+            '["CAT#", "#B#D", "EFGH"]',
+            "Row 1: C A T #\nRow 2: # B # D\nRow 3: E F G H",
+            "CAT.\n.B.D\nEFGH",
+            "C A T _\n_ B _ D\nE F G H",
+            "CAT■\n■B■D\nEFGH",
+            "C A T *\n* B * D\nE F G H",
+            "C A T -\n- B - D\nE F G H",
+            '[["C","A","T","#"],["#","B","#","D"],["E","F","G","H"]]',
+            "cat#\n#b#d\nefgh",
+            "1: CAT#\n2: #B#D\n3: EFGH",
+            "1. CAT#\n2. #B#D\n3. EFGH",
+            "CAT# / #B#D / EFGH",
+            "C,A,T,#\n#,B,#,D\nE,F,G,H",
+            "- CAT#\n- '#B#D'\n- EFGH",
+            "CAT#\n\n#B#D\n\nEFGH",
+            '[\n "CAT#",\n "#B#D",\n "EFGH"\n]',
+            "|C|A|T|#|\n|#|B|#|D|\n|E|F|G|H|",
+            "C A T ⬛\n⬛ B ⬛ D\nE F G H",
+            "|   | 1 | 2 | 3 | 4 |\n|---|---|---|---|---|\n| 1 | C | A | T | # |\n| 2 | # | B | # | D "
+            "|\n| 3 | E | F | G | H |",
+            "Row 1: CAT#, Row 2: #B#D, Row 3: EFGH",
+        )
+    ],
     # mappings
-    *[(MIXED, FILLED, t) for t in (
-        "q1: 3\nq2: Ada, Bela\nq3: yes\nq4: Cleo -> Ada\nq5: none", '{"q1": 3, "q2": ["Ada", "Bela"], "q3": "yes", "q4": ["Cleo", "Ada"], "q5": []}',
-        "q1 -> 3; q2 -> Ada and Bela; q3 -> yes; q4 -> Cleo, Ada; q5 -> nobody", "1. 3\n2. Ada, Bela\n3. Yes\n4. Cleo, Ada\n5. None", "Q1 = 3\nQ2 = {Bela, Ada}\nQ3 = Yes.\nQ4 = (Cleo, Ada)\nQ5 = {}",
-        "| query | answer |\n|---|---|\n| q1 | 3 |\n| q2 | Ada, Bela |\n| q3 | yes |\n| q4 | Cleo, Ada |\n| q5 | none |",
-        "| q | question | answer |\n|---|---|---|\n| q1 | neighbours of Ada | 3 |\n| q2 | who is above Cleo | Ada, Bela |\n| q3 | is Ada red | yes |\n| q4 | way from Cleo | Cleo, Ada |\n| q5 | all of them | none |",
-        "For q1 the answer is 3. For q2 the answer is Ada and Bela. For q3 the answer is yes. For q4 the answer is Cleo then Ada. For q5 the answer is none.",
-        "- q1: 3 (Ada, Bela and Cleo)\n- q2: Ada, Bela\n- q3: yes, because Ada is red\n- q4: Cleo, Ada\n- q5: no one",
-        "q1 (number of neighbours): 3\nq2 (above Cleo): Ada, Bela\nq3 (is Ada red): yes\nq4 (way): Cleo → Ada\nq5 (all): nobody",
-        "q1: 3\nq2: [Ada, Bela]\nq3: yes\nq4: [Cleo, Ada]\nq5: []", "q1: three\nq2:\n- Ada\n- Bela\nq3: yes\nq4:\n1. Cleo\n2. Ada\nq5: none",
-        "Question 1: 3\nQuestion 2: Ada, Bela\nQuestion 3: yes\nQuestion 4: Cleo, Ada\nQuestion 5: none",
-        '[{"id": "q1", "answer": 3}, {"id": "q2", "answer": ["Ada", "Bela"]}, {"id": "q3", "answer": "yes"}, {"id": "q4", "answer": ["Cleo", "Ada"]}, {"id": "q5", "answer": []}]',
-        "q1: 1 + 2 = 3\nq2: ada, bela\nq3: YES\nq4: Cleo > Ada\nq5: -", "q1 is 3, q2 is Ada and Bela, q3 is yes, q4 is Cleo, Ada, q5 is none",
-        "3\nAda, Bela\nyes\nCleo, Ada\nnone",
-    )],
-    *[(LOGIC, HOUSES, t) for t in (
-        "house 1: red, cat, milk\nhouse 2: green, owl, tea\nhouse 3: blue, dog, juice", "House 1: milk, cat, red\nHouse 2: owl, tea, green\nHouse 3: juice, blue, dog",
-        "| House | Colour | Pet | Drink |\n|---|---|---|---|\n| 1 | red | cat | milk |\n| 2 | green | owl | tea |\n| 3 | blue | dog | juice |",
-        "red: house 1, green: house 2, blue: house 3, cat: house 1, owl: house 2, dog: house 3, milk: house 1, tea: house 2, juice: house 3",
-        "- colour: red = house 1, green = house 2, blue = house 3\n- pet: cat = house 1, owl = house 2, dog = house 3\n- drink: milk = house 1, tea = house 2, juice = house 3",
-        "The cat is in house 1, the owl in house 2 and the dog in house 3. Red is house 1, green is house 2, blue is house 3. Milk is in house 1, tea in house 2, juice in house 3.",
-        '{"1": {"colour": "red", "pet": "cat", "drink": "milk"}, "2": {"colour": "green", "pet": "owl", "drink": "tea"}, "3": {"colour": "blue", "pet": "dog", "drink": "juice"}}',
-        '{"house 1": ["red", "cat", "milk"], "house 2": ["green", "owl", "tea"], "house 3": ["blue", "dog", "juice"]}',
-        "1: red, cat, milk; 2: green, owl, tea; 3: blue, dog, juice", "1. red, cat, milk\n2. green, owl, tea\n3. blue, dog, juice",
-        "House 1:\n- Colour: red\n- Pet: cat\n- Drink: milk\n\nHouse 2:\n- Colour: green\n- Pet: owl\n- Drink: tea\n\nHouse 3:\n- Colour: blue\n- Pet: dog\n- Drink: juice",
-        "| | House 1 | House 2 | House 3 |\n|---|---|---|---|\n| Colour | red | green | blue |\n| Pet | cat | owl | dog |\n| Drink | milk | tea | juice |",
-        "colour: red, green, blue\npet: cat, owl, dog\ndrink: milk, tea, juice", "In house 1 the colour is red, the pet is a cat and the drink is milk. House 2 has green, owl and tea. House 3 has blue, dog and juice.",
-        "House 1 = red + cat + milk, House 2 = green + owl + tea, House 3 = blue + dog + juice", "(1) red, cat, milk (2) green, owl, tea (3) blue, dog, juice",
-        "house 1 colour: red\nhouse 1 pet: cat\nhouse 1 drink: milk\nhouse 2 colour: green\nhouse 2 pet: owl\nhouse 2 drink: tea\nhouse 3 colour: blue\nhouse 3 pet: dog\nhouse 3 drink: juice",
-        "Position 1: red, cat, milk\nPosition 2: green, owl, tea\nPosition 3: blue, dog, juice", '[{"house": 1, "colour": "red", "pet": "cat", "drink": "milk"}, {"house": 2, "colour": "green", "pet": "owl", "drink": "tea"}, {"house": 3, "colour": "blue", "pet": "dog", "drink": "juice"}]',
-        "red -> 1, green -> 2, blue -> 3\ncat -> 1, owl -> 2, dog -> 3\nmilk -> 1, tea -> 2, juice -> 3",
-    )],
-    *[(BINS, PACKED, t) for t in (
-        "lamp: bin A\nvase: bin B\ndrum: bin A", "Bin A: lamp, drum\nBin B: vase", "lamp -> A, vase -> B, drum -> A", '{"lamp": "bin A", "vase": "bin B", "drum": "bin A"}', '{"A": ["lamp", "drum"], "B": ["vase"]}',
-        "| item | bin |\n|---|---|\n| lamp | A |\n| vase | B |\n| drum | A |", "| bin | items |\n|---|---|\n| A | lamp, drum |\n| B | vase |", "Put the lamp in bin A, the vase in bin B and the drum in bin A.",
-        "Bin A:\n- lamp\n- drum\n\nBin B:\n- vase", "Bin A contains the lamp and the drum, bin B contains the vase.", "A: lamp (3), drum (4)\nB: vase (5)", "lamp and drum go into bin A, vase goes into bin B",
-        "- lamp = A\n- vase = B\n- drum = A", "Bin A = {lamp, drum}; Bin B = {vase}", "lamp (size 3): bin A\nvase (size 5): bin B\ndrum (size 4): bin A", "Bin A (capacity 7): lamp (3) + drum (4) = 7\nBin B (capacity 5): vase (5) = 5",
-        "(lamp, A), (vase, B), (drum, A)",
-    )],
-    *[(ROOMS, MEETINGS, t) for t in (
-        "standup: Mon 10:00, R2\ndesign review: Mon 9:00, R1", "Standup -> R2 at Mon 10:00; Design Review -> R1 at Mon 9:00", '{"standup": {"slot": "Mon 10:00", "room": "R2"}, "design review": {"slot": "Mon 9:00", "room": "R1"}}',
-        "| meeting | slot | room |\n|---|---|---|\n| standup | Mon 10:00 | R2 |\n| design review | Mon 9:00 | R1 |", "Mon 9:00: design review (R1)\nMon 10:00: standup (R2)", "standup in R2 at Mon 10:00 and design review in R1 at Mon 9:00",
-        "Mon 9:00, R1: design review\nMon 10:00, R2: standup",
-    )],
-]  # fmt: skip
+    *[
+        (MIXED, FILLED, t)
+        for t in (
+            "q1: 3\nq2: Ada, Bela\nq3: yes\nq4: Cleo -> Ada\nq5: none",
+            '{"q1": 3, "q2": ["Ada", "Bela"], "q3": "yes", "q4": ["Cleo", "Ada"], "q5": []}',
+            "q1 -> 3; q2 -> Ada and Bela; q3 -> yes; q4 -> Cleo, Ada; q5 -> nobody",
+            "1. 3\n2. Ada, Bela\n3. Yes\n4. Cleo, Ada\n5. None",
+            "Q1 = 3\nQ2 = {Bela, Ada}\nQ3 = Yes.\nQ4 = (Cleo, Ada)\nQ5 = {}",
+            "| query | answer |\n|---|---|\n| q1 | 3 |\n| q2 | Ada, Bela |\n| q3 | yes |\n| q4 | Cleo, "
+            "Ada |\n| q5 | none |",
+            "| q | question | answer |\n|---|---|---|\n| q1 | neighbours of Ada | 3 |\n| q2 | who is "
+            "above Cleo | Ada, Bela |\n| q3 | is Ada red | yes |\n| q4 | way from Cleo | Cleo, Ada |\n| "
+            "q5 | all of them | none |",
+            "For q1 the answer is 3. For q2 the answer is Ada and Bela. For q3 the answer is yes. For "
+            "q4 the answer is Cleo then Ada. For q5 the answer is none.",
+            "- q1: 3 (Ada, Bela and Cleo)\n- q2: Ada, Bela\n- q3: yes, because Ada is red\n- q4: Cleo, "
+            "Ada\n- q5: no one",
+            "q1 (number of neighbours): 3\nq2 (above Cleo): Ada, Bela\nq3 (is Ada red): yes\nq4 (way): "
+            "Cleo → Ada\nq5 (all): nobody",
+            "q1: 3\nq2: [Ada, Bela]\nq3: yes\nq4: [Cleo, Ada]\nq5: []",
+            "q1: three\nq2:\n- Ada\n- Bela\nq3: yes\nq4:\n1. Cleo\n2. Ada\nq5: none",
+            "Question 1: 3\nQuestion 2: Ada, Bela\nQuestion 3: yes\nQuestion 4: Cleo, Ada\nQuestion 5: none",
+            '[{"id": "q1", "answer": 3}, {"id": "q2", "answer": ["Ada", "Bela"]}, '
+            '{"id": "q3", "answer": "yes"}, {"id": "q4", "answer": ["Cleo", "Ada"]}, '
+            '{"id": "q5", "answer": []}]',
+            "q1: 1 + 2 = 3\nq2: ada, bela\nq3: YES\nq4: Cleo > Ada\nq5: -",
+            "q1 is 3, q2 is Ada and Bela, q3 is yes, q4 is Cleo, Ada, q5 is none",
+            "3\nAda, Bela\nyes\nCleo, Ada\nnone",
+        )
+    ],
+    *[
+        (LOGIC, HOUSES, t)
+        for t in (
+            "house 1: red, cat, milk\nhouse 2: green, owl, tea\nhouse 3: blue, dog, juice",
+            "House 1: milk, cat, red\nHouse 2: owl, tea, green\nHouse 3: juice, blue, dog",
+            "| House | Colour | Pet | Drink |\n|---|---|---|---|\n| 1 | red | cat | milk |\n| 2 | green "
+            "| owl | tea |\n| 3 | blue | dog | juice |",
+            "red: house 1, green: house 2, blue: house 3, cat: house 1, owl: house 2, dog: house 3, "
+            "milk: house 1, tea: house 2, juice: house 3",
+            "- colour: red = house 1, green = house 2, blue = house 3\n- pet: cat = house 1, owl = "
+            "house 2, dog = house 3\n- drink: milk = house 1, tea = house 2, juice = house 3",
+            "The cat is in house 1, the owl in house 2 and the dog in house 3. Red is house 1, green is "
+            "house 2, blue is house 3. Milk is in house 1, tea in house 2, juice in house 3.",
+            '{"1": {"colour": "red", "pet": "cat", "drink": "milk"}, "2": {"colour": "green", "pet": "owl", '
+            '"drink": "tea"}, "3": {"colour": "blue", "pet": "dog", "drink": "juice"}}',
+            '{"house 1": ["red", "cat", "milk"], "house 2": ["green", "owl", "tea"], '
+            '"house 3": ["blue", "dog", "juice"]}',
+            "1: red, cat, milk; 2: green, owl, tea; 3: blue, dog, juice",
+            "1. red, cat, milk\n2. green, owl, tea\n3. blue, dog, juice",
+            "House 1:\n- Colour: red\n- Pet: cat\n- Drink: milk\n\nHouse 2:\n- Colour: green\n- Pet: "
+            "owl\n- Drink: tea\n\nHouse 3:\n- Colour: blue\n- Pet: dog\n- Drink: juice",
+            "| | House 1 | House 2 | House 3 |\n|---|---|---|---|\n| Colour | red | green | blue |\n| "
+            "Pet | cat | owl | dog |\n| Drink | milk | tea | juice |",
+            "colour: red, green, blue\npet: cat, owl, dog\ndrink: milk, tea, juice",
+            "In house 1 the colour is red, the pet is a cat and the drink is milk. House 2 has green, "
+            "owl and tea. House 3 has blue, dog and juice.",
+            "House 1 = red + cat + milk, House 2 = green + owl + tea, House 3 = blue + dog + juice",
+            "(1) red, cat, milk (2) green, owl, tea (3) blue, dog, juice",
+            "house 1 colour: red\nhouse 1 pet: cat\nhouse 1 drink: milk\nhouse 2 colour: green\nhouse 2 "
+            "pet: owl\nhouse 2 drink: tea\nhouse 3 colour: blue\nhouse 3 pet: dog\nhouse 3 drink: juice",
+            "Position 1: red, cat, milk\nPosition 2: green, owl, tea\nPosition 3: blue, dog, juice",
+            '[{"house": 1, "colour": "red", "pet": "cat", "drink": "milk"}, '
+            '{"house": 2, "colour": "green", "pet": "owl", "drink": "tea"}, '
+            '{"house": 3, "colour": "blue", "pet": "dog", "drink": "juice"}]',
+            "red -> 1, green -> 2, blue -> 3\ncat -> 1, owl -> 2, dog -> 3\nmilk -> 1, tea -> 2, juice -> 3",
+        )
+    ],
+    *[
+        (BINS, PACKED, t)
+        for t in (
+            "lamp: bin A\nvase: bin B\ndrum: bin A",
+            "Bin A: lamp, drum\nBin B: vase",
+            "lamp -> A, vase -> B, drum -> A",
+            '{"lamp": "bin A", "vase": "bin B", "drum": "bin A"}',
+            '{"A": ["lamp", "drum"], "B": ["vase"]}',
+            "| item | bin |\n|---|---|\n| lamp | A |\n| vase | B |\n| drum | A |",
+            "| bin | items |\n|---|---|\n| A | lamp, drum |\n| B | vase |",
+            "Put the lamp in bin A, the vase in bin B and the drum in bin A.",
+            "Bin A:\n- lamp\n- drum\n\nBin B:\n- vase",
+            "Bin A contains the lamp and the drum, bin B contains the vase.",
+            "A: lamp (3), drum (4)\nB: vase (5)",
+            "lamp and drum go into bin A, vase goes into bin B",
+            "- lamp = A\n- vase = B\n- drum = A",
+            "Bin A = {lamp, drum}; Bin B = {vase}",
+            "lamp (size 3): bin A\nvase (size 5): bin B\ndrum (size 4): bin A",
+            "Bin A (capacity 7): lamp (3) + drum (4) = 7\nBin B (capacity 5): vase (5) = 5",
+            "(lamp, A), (vase, B), (drum, A)",
+        )
+    ],
+    *[
+        (ROOMS, MEETINGS, t)
+        for t in (
+            "standup: Mon 10:00, R2\ndesign review: Mon 9:00, R1",
+            "Standup -> R2 at Mon 10:00; Design Review -> R1 at Mon 9:00",
+            '{"standup": {"slot": "Mon 10:00", "room": "R2"}, "design review": {"slot": "Mon 9:00", "room": "R1"}}',
+            "| meeting | slot | room |\n|---|---|---|\n| standup | Mon 10:00 | R2 |\n| design review | Mon 9:00 | R1 |",
+            "Mon 9:00: design review (R1)\nMon 10:00: standup (R2)",
+            "standup in R2 at Mon 10:00 and design review in R1 at Mon 9:00",
+            "Mon 9:00, R1: design review\nMon 10:00, R2: standup",
+        )
+    ],
+]
 
 ENVELOPES: dict[str, Callable[[str], str]] = {
     "bare": lambda a: a,
@@ -438,15 +730,24 @@ ENVELOPES: dict[str, Callable[[str], str]] = {
 }
 
 
+# What is no answer where nothing says so: words like any others, and a list of the options.
+DOUBTFUL = ("meet at noon", "Meet at noon.", "colour: red, green, blue\npet: cat, owl, dog\ndrink: milk, tea, juice")
+
+
 def agrees(form: Form, given: Any, answer: Any) -> bool:
     return same(form, given, answer) if not isinstance(form, PathForm) else bool(given == answer)
 
 
 @pytest.mark.parametrize("envelope", ENVELOPES)
-@pytest.mark.parametrize(("form", "answer", "told"), NOTATIONS, ids=[f"{n}-{f.kind}" for n, (f, _, _) in enumerate(NOTATIONS)])
+@pytest.mark.parametrize(
+    ("form", "answer", "told"), NOTATIONS, ids=[f"{n}-{f.kind}" for n, (f, _, _) in enumerate(NOTATIONS)]
+)
 def test_matrix(form: Form, answer: Any, told: str, envelope: str) -> None:
     found = read(form, [("agent 1", ENVELOPES[envelope](told))])
-    assert agrees(form, found.answer, answer), found
+    if envelope in ("bare", "json fence") and told in DOUBTFUL:
+        assert found.answer is None
+    else:
+        assert agrees(form, found.answer, answer), found
 
 
 # ---- one dialogue after another --------------------------------------------------------------------------------------
@@ -462,11 +763,15 @@ TOLD: dict[str, tuple[Form, str, str]] = {
     "number": (NUMBER, "42", "37"),
     "text": (SAID, "MEET AT NOON", "MEET AT FOUR"),
     "grid": (SQUARE, "CAT#\n#B#D\nEFGH", "DOG#\n#B#D\nEFGH"),
-    "fields": (FieldsForm({"q1": Field("number"), "q2": Field("name", ("Ada", "Bela"))}), "q1: 3\nq2: Ada", "q1: 4\nq2: Bela"),
+    "fields": (
+        FieldsForm({"q1": Field("number"), "q2": Field("name", ("Ada", "Bela"))}),
+        "q1: 3\nq2: Ada",
+        "q1: 4\nq2: Bela",
+    ),
     "table": (BINS, "lamp: bin A\nvase: bin B\ndrum: bin A", "lamp: bin B\nvase: bin B\ndrum: bin A"),
     "queries": (QueryForm({"q1": ("Ada", "Bela")}, {k: k for k in KIN}, KIN), "q1: parent", "q1: cousin"),
     "slots": (SlotForm(("standup", "retro")), "standup: 14:00\nretro: 9:30", "standup: 13:00\nretro: 9:00"),
-}  # fmt: skip
+}
 # Messages of two agents in turn; {a} is the right answer, {b} the other one; and the warning that is expected.
 DIALOGUES: dict[str, tuple[list[str], str]] = {
     "final": (["FINAL: {a}\nACTI!"], "clean"),
@@ -485,7 +790,7 @@ DIALOGUES: dict[str, tuple[list[str], str]] = {
     "explored only": (["Maybe the answer is: {a}?"], "possible"),
     "tag and prose": (["<answer>{b}</answer> was a mistake.\n<answer>{a}</answer>"], "clean"),
     "program": (["```python\ndef solve():\n    return 0\n```\nFinal answer: {a}"], "clean"),
-}  # fmt: skip
+}
 ONE_LINE = ("refused before", "explored only", "quoted and refused", "thought", "example before")
 
 
@@ -505,10 +810,18 @@ def test_precedence_holds_for_every_kind(kind: str, dialogue: str) -> None:
 @pytest.mark.parametrize("kind", TOLD)
 @pytest.mark.parametrize(
     ("text", "warning"),
-    [("", "empty"), ("Hello, what do you see?", "none"), ("I'm sorry, but I can't help with that.", "refused"),
-     ("<think>now then", "truncated"), ("FINAL: I have no answer", "none"), ("Final answer:", "truncated"),
-     ("Error code: 429 - too many requests", "error_text"), ("Agreed. ACTI!", "none"), ("Do you agree with all of it?", "none")],
-)  # fmt: skip
+    [
+        ("", "empty"),
+        ("Hello, what do you see?", "none"),
+        ("I'm sorry, but I can't help with that.", "refused"),
+        ("<think>now then", "truncated"),
+        ("FINAL: I have no answer", "none"),
+        ("Final answer:", "truncated"),
+        ("Error code: 429 - too many requests", "error_text"),
+        ("Agreed. ACTI!", "none"),
+        ("Do you agree with all of it?", "none"),
+    ],
+)
 def test_nothing_is_read_from_nothing(kind: str, text: str, warning: str) -> None:
     found = read(TOLD[kind][0], [("agent 1", text)])
     assert (found.answer, found.warning) == (None, warning), found
@@ -532,12 +845,18 @@ def test_published_answer_forms(shared_path: Callable[[str], Path]) -> None:
     """Paths and cells are read in test_extract; moves and grids of walls are no kind of ours."""
     cases = {case["id"]: case for case in records(shared_path("data/cases/answer_forms.jsonl"))}
     forms: dict[str, Form] = {
-        "F23": OrderForm(("fill B", "pour B->A", "empty A")), "F24": OrderForm(("Ann", "Bob", "Cid")),
-        "F25": OrderForm(("raven", "owl", "robin")), "F27": OrderForm(("1", "2", "11")),
-        "F36": fields_of(YES_NO, "q1"), "F37": NUMBER, "F41": NUMBER,
-        "F28": FieldsForm({letter: Field("number") for letter in "CGH"}), "F29": fields_of(("1", "2", "3"), "0", "1"),
-        "F30": fields_of(("1", "2", "3"), "P1", "P2"), "F32": FieldsForm({"canvases": Field("number"), "candy": Field("number")}),
-    }  # fmt: skip
+        "F23": OrderForm(("fill B", "pour B->A", "empty A")),
+        "F24": OrderForm(("Ann", "Bob", "Cid")),
+        "F25": OrderForm(("raven", "owl", "robin")),
+        "F27": OrderForm(("1", "2", "11")),
+        "F36": fields_of(YES_NO, "q1"),
+        "F37": NUMBER,
+        "F41": NUMBER,
+        "F28": FieldsForm({letter: Field("number") for letter in "CGH"}),
+        "F29": fields_of(("1", "2", "3"), "0", "1"),
+        "F30": fields_of(("1", "2", "3"), "P1", "P2"),
+        "F32": FieldsForm({"canvases": Field("number"), "candy": Field("number")}),
+    }
     for number, form in forms.items():
         expected = cases[number]["expected"]
         if number in ("F37", "F41"):
@@ -553,7 +872,9 @@ def test_published_answer_forms(shared_path: Callable[[str], Path]) -> None:
 
 
 def test_published_reports(shared_path: Callable[[str], Path]) -> None:
-    cases = {c["id"]: c["input"] for c in json.loads(shared_path("data/cases/bug_reports.json").read_text(encoding="utf-8"))}
+    cases = {
+        c["id"]: c["input"] for c in json.loads(shared_path("data/cases/bug_reports.json").read_text(encoding="utf-8"))
+    }
     numbers = {"B004": 42, "B006": 42, "B076": 72, "B079": 10, "B089": 7, "B095": 67}
     assert {case: told(NUMBER, cases[case]) for case in numbers} == numbers
     assert told(OrderForm(("empty A", "fill B", "pour B->A")), cases["B100"]) == ["fill B", "pour B->A", "empty A"]
@@ -600,7 +921,9 @@ def residents(case: Case) -> tuple[Form, Any]:
 
 
 def colouring(case: Case) -> tuple[Form, Any]:
-    vertices, colours = (json.loads(re.findall(rf"{of}: (\[.*\])", case["prompt"])[0]) for of in ("Vertices", "Possible colors"))
+    vertices, colours = (
+        json.loads(re.findall(rf"{of}: (\[.*\])", case["prompt"])[0]) for of in ("Vertices", "Possible colors")
+    )
     wanted = {v: str(c) for v, c in json.loads(re.sub(r"```(?:json)?", "", case["theirs"])).items()}
     return fields_of(tuple(map(str, colours)), *map(str, vertices)), wanted
 
@@ -626,17 +949,31 @@ def rotated(case: Case) -> tuple[Form, Any]:
 
 PUBLISHED: dict[str, tuple[Callable[[Case], tuple[Form, Any]], int, set[str]]] = {
     # file: what to read and what they read, answers that are the same, and those that differ, as looked at by hand
-    "caesar_cipher": (caesar, 0, set()),
-    "largest_island": (counted, 0, set()),
-    "maze": (counted, 0, set()),
-    "course_schedule": (lambda case: chosen_name(case, ("True", "False")), 0, set()),
-    "syllogism": (lambda case: chosen_name(case, ("Yes", "No")), 0, set()),
-    "zebra_puzzles": (residents, 0, set()),
-    "graph_color": (colouring, 0, set()),
-    "word_sorting": (sorting, 0, set()),
-    "knights_knaves": (roles, 0, set()),
-    "rotate_matrix": (rotated, 0, set()),
-    "calendar_arithmetic": (counted, 0, set()),
+    "caesar_cipher": (
+        caesar,
+        75,
+        {"easy-meta-llama_llama-3.3-70b-instruct-1-1", "hard-meta-llama_llama-3.3-70b-instruct-25-0"},
+    ),
+    "largest_island": (counted, 52, set()),
+    "maze": (counted, 73, set()),
+    "course_schedule": (lambda case: chosen_name(case, ("True", "False")), 75, set()),
+    "syllogism": (lambda case: chosen_name(case, ("Yes", "No")), 80, set()),
+    "zebra_puzzles": (residents, 79, set()),
+    "graph_color": (colouring, 79, {"hard-meta-llama_llama-4-scout-1-0"}),
+    "word_sorting": (sorting, 79, set()),
+    "knights_knaves": (roles, 77, set()),
+    "rotate_matrix": (
+        rotated,
+        28,
+        {
+            "hard-meta-llama_llama-3.3-70b-instruct-4-0",
+            "hard-meta-llama_llama-4-scout-49-0",
+            "hard-mistralai_mistral-small-3.1-24b-instruct-10-0",
+            "hard-mistralai_mistral-small-3.1-24b-instruct-40-0",
+            "hard-x-ai_grok-3-mini-beta-36-0",
+        },
+    ),
+    "calendar_arithmetic": (counted, 26, set()),
 }
 
 
@@ -665,7 +1002,9 @@ def test_published_crosswords_score_as_published(shared_path: Callable[[str], Pa
     """Half of these grids are ragged. The published score of each reply is the one of the grid that is read."""
     for case in records(shared_path("data/transcripts/tot_crosswords/normalised.jsonl")):
         rows = told(GridForm(5, 5), case["response"]) or []
-        right = sum(a == b for row, true in zip(rows, case["reference"], strict=False) for a, b in zip(row, true, strict=False))
+        right = sum(
+            a == b for row, true in zip(rows, case["reference"], strict=False) for a, b in zip(row, true, strict=False)
+        )
         assert right / 25 == pytest.approx(case["their_score"]["r_letter"]), case["id"]
 
 
@@ -675,11 +1014,236 @@ def test_published_logic_grids(shared_path: Callable[[str], Path]) -> None:
     count = 0
     for case in json.loads(file.read_text(encoding="utf-8")):
         reply = case["output"][0]
-        solution = json.loads(reply[reply.index("{") : reply.rindex("}") + 1])["solution"]
+        if '"solution"' not in reply:  # it gives up
+            continue
+        solution = json.loads(reply[reply.index("{\n") : reply.rindex("}") + 1])["solution"]
         options = [re.findall(r"`([^`]+)`", line) for line in case["puzzle"].splitlines() if line.startswith(" - ")]
         columns = dict(zip(next(iter(solution.values())), map(tuple, options), strict=True))
+        if len({option for of in options for option in of}) < sum(map(len, options)):  # Alice is a mother and a child
+            continue
         form = TableForm(tuple(solution), columns)
         known = {option.lower(): (option, column) for column, of in columns.items() for option in of}
-        wanted = {form.cell(row, known[v.lower()][1]): known[v.lower()][0] for row, of in solution.items() for v in of.values() if v.lower() in known}
+        wanted = {
+            form.cell(row, known[v.lower()][1]): known[v.lower()][0]
+            for row, of in solution.items()
+            for v in of.values()
+            if v.lower() in known
+        }
         count += told(form, reply) == wanted
-    assert count == 16
+    assert count == 14
+
+
+# ---- hostile text ----------------------------------------------------------------------------------------------------
+
+
+def fits(form: Form, answer: Any) -> bool:
+    """Whether an answer has the form that tasks.answers promises."""
+    json.dumps(answer)
+
+    def cells(given: Any, dims: int = 2) -> bool:
+        return bool(given) and all(len(cell) == dims and all(type(x) is int for x in cell) for cell in given)
+
+    def valued(field: Field, given: Any) -> bool:
+        if field.kind in ("names", "order"):
+            return isinstance(given, list) and set(given) <= set(field.options)
+        return type(given) is int if field.kind == "number" else given in field.options
+
+    match form:
+        case PathForm():
+            return cells(answer, form.dims)
+        case CellsForm():
+            return cells(answer) and len({tuple(cell) for cell in answer}) == len(answer)
+        case PathsForm():
+            return all(walker in form.walkers and cells(given) for walker, given in answer.items())
+        case TrailForm():
+            return bool(answer) and all(len(edge) == 2 and set(edge) <= set(form.nodes) for edge in answer)
+        case GroupsForm():
+            return bool(answer) and all(len(set(g)) == form.size and set(g) <= set(form.names) for g in answer)
+        case OrderForm():
+            return bool(answer) and set(answer) <= set(form.items) and (not form.length or len(answer) <= form.length)
+        case NumberForm():
+            return type(answer) is int
+        case TextForm():
+            return bool(answer) and answer == " ".join(answer.upper().split())
+        case GridForm():
+            return (
+                bool(answer)
+                and len(answer) <= form.height
+                and all(re.fullmatch(r"[^\W\d_a-z#]*(?:#|[^\W_])*", row) for row in answer)
+            )
+        case FieldsForm():
+            return all(item in form.items and valued(form.items[item], given) for item, given in answer.items())
+        case TableForm():
+            options = {form.cell(row, column): of for row in form.rows for column, of in form.columns.items()}
+            return all(given in options[cell] for cell, given in answer.items())
+        case QueryForm():
+            return all(query in form.queries and len(given) == 3 for query, given in answer.items())
+    return all(event in form.events and re.fullmatch(r"\d\d:\d\d", given) for event, given in answer.items())
+
+
+EVERY = [
+    *(form for form, _, _ in TOLD.values()),
+    SPACE,
+    FAR,
+    TIMED,
+    NODES,
+    TWOS,
+    DIGITS,
+    ROUND,
+    TOP,
+    MIXED,
+    LOGIC,
+    ROOMS,
+    PathsForm(()),
+    TrailForm(()),
+    GroupsForm((), 2),
+    OrderForm(()),
+    TextForm(0),
+    GridForm(0, 0),
+    FieldsForm({}),
+    TableForm((), {}),
+    TableForm(("a",), {"b": ()}),
+    FieldsForm({"x": Field("names"), "": Field("name")}),
+]
+PIECES = st.sampled_from(
+    [
+        *"()[]{}|:.?,;9\n\t $`²٣\x00\ud800（０\u0301→…#*_-=><'\"",
+        *("(0,0)", "(0,1)", "row 1", "col 2", "columns 1, 2", "0,0", "...", " -> ", "- ", "1. ", "\n\n", "**", " = "),
+        *("<answer>", "</answer>", "<think>", "</think>", "\\boxed{", "```", "```py\n", "print("),
+        *("Ada", "Bela", "Cleo", "Dima", "Altmoor", "Birkwald", "A", "B", "C", "1", "11", "badger", "Corvin"),
+        *("q1", "q2", "Q3: ", "q5 ", "yes", "no", "none", "null", "42", "1,234", "seven", "first", "2nd", "position 3"),
+        *(
+            "MEET",
+            "AT",
+            "N O O N",
+            "CAT#",
+            "C A T #\n",
+            "meet",
+            "lamp",
+            "vase",
+            "bin A",
+            "bin B",
+            "house 1",
+            "house 2",
+            "red",
+            "cat",
+        ),
+        *("standup", "retro", "14:00", "Mon 9:00", "R1", "parent", "Robot A: ", "step 1", "wait"),
+        *(
+            "Final answer",
+            "Answer: ",
+            "order is ",
+            "ACTI!",
+            "maybe ",
+            "e.g. ",
+            "wrong",
+            "not ",
+            "no, ",
+            "actually ",
+            "instead of ",
+        ),
+    ]
+)
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(st.one_of(st.text(max_size=60), st.lists(PIECES, max_size=30).map("".join)), max_size=3))
+def test_any_text_gives_an_answer_in_form(texts: list[str]) -> None:
+    for form in EVERY:
+        found = read(form, [(f"agent {n}", text) for n, text in enumerate(texts)])
+        assert found.warning in WARNINGS
+        assert found.answer is None or fits(form, found.answer), (form, found)
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    st.one_of(st.text(max_size=80), st.lists(PIECES, max_size=30).map("".join)),
+    st.sampled_from(("", "answer: ", "answer:\n- ")),
+)
+def test_any_reply_of_an_extractor_gives_an_answer_in_form(text: str, lead: str) -> None:
+    for form in EVERY:
+        found = interpret(form, lead + text)
+        assert found.answer is None or fits(form, found.answer), (form, found)
+
+
+HOSTILE = [
+    *(
+        "Ada ",
+        "Ada, Bela ",
+        "Ada -> ",
+        "1. Ada\n",
+        "Ada (",
+        "Ada (Bela) ",
+        "Ada, x, ",
+        "Ada ... ",
+        "not Ada ",
+        "wait Ada ",
+        "position 1: Ada ",
+    ),
+    *(
+        "Altmoor-Birkwald, ",
+        "{A, B, C}, ",
+        "(A, B, ",
+        "A: (0,0) ",
+        "A (",
+        "A: ",
+        "row 0: columns 1, 2, ",
+        "(0,0) ",
+        "1-2, ",
+        "42 + ",
+        "no, 5 ",
+    ),
+    *(
+        "CAT#\n",
+        "C A T #\n",
+        "C",
+        '["C",',
+        "MEET AT ",
+        "M ",
+        'M" ',
+        "q1: Ada\n",
+        "q1 is ",
+        "q1 ",
+        "lamp: bin A\n",
+        "bin A:\n",
+        "lamp ",
+        "house 1 | ",
+    ),
+    *("first ", "1st ", "#1 ", "a b ", "no, ", " ", "\n", "(", "[", "'", '"', "|", "maybe; ", "> a\n", "<answer>"),
+]
+
+
+def work(form: Form, text: str) -> int:
+    """Calls made while reading, of Python functions and of built-in ones (a scan of a pattern is one)."""
+    calls = 0
+
+    def count(frame: object, event: str, arg: object) -> None:
+        nonlocal calls
+        calls += event in ("call", "c_call")
+
+    before = sys.getprofile()
+    sys.setprofile(count)
+    try:
+        read(form, [("agent 1", text)])
+    finally:
+        sys.setprofile(before)
+    return calls
+
+
+@pytest.mark.parametrize("kind", TOLD)
+def test_work_grows_linearly(kind: str) -> None:
+    form = TOLD[kind][0]
+    for piece in HOSTILE:
+        small, large = (work(form, "Answer: " + piece * (size // len(piece))) for size in (1500, 6000))
+        assert large <= 4.4 * small + 500, piece
+
+
+@pytest.mark.parametrize("kind", TOLD)
+def test_a_megabyte_is_read(kind: str) -> None:
+    form, _, other = TOLD[kind]
+    piece = f"{other}\n"
+    assert read(form, [("agent 1", "Answer: " + piece * (1_000_000 // len(piece)) + "|")]).warning in WARNINGS
+    started = time.process_time()
+    for piece in ("(", "Ada, ", "1 ", "A", "no, "):
+        assert read(form, [("agent 1", "Answer: " + piece * (60_000 // len(piece)) + "|")]).warning in WARNINGS
+    assert time.process_time() - started < 10

@@ -1173,7 +1173,14 @@ def test_names_and_numbers():
     assert quoted("x" * 500).startswith("'xxx")
     assert len(quoted(["x" * 500] * 500)) <= 80
     assert quoted(10**5000) == "some int"
+    assert quoted([1] * 9) == "[1, 1, 1, 1, 1, 1, 1, 1, ...]"
+    assert quoted([[[[1]]]]) == "[[[[...]]]]"
     assert quoted(Hostile) == repr(Hostile)
+
+
+def test_what_does_not_belong_is_told_up_to_a_bound():
+    wrong = [list(group) for group in combinations("GHIJKLMNOP", 3)]
+    assert RULES["groups"](TRIOS, wrong).where["wrong"] == [[name.lower() for name in group] for group in wrong[:50]]
 
 
 class Stub:

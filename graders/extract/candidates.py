@@ -51,7 +51,8 @@ def outcome(extraction: Extraction) -> str:
 
 
 AGREES = re.compile(
-    r"\b(?:agree[ds]?|agreement|confirm(?:ed|s)?|correct|yes|yep|right|good|great|perfect|excellent|verified|accept(?:ed)?|valid"
+    r"\b(?:agree[ds]?|agreement|confirm(?:ed|s)?|correct|yes|yep|right|good|great|perfect|excellent"
+    r"|verified|accept(?:ed)?|valid"
     r"|done|same|ok(?:ay)?|no changes?|consistent)\b",
     re.I,
 )
@@ -99,7 +100,8 @@ LABEL = (
 )
 STRONG = re.compile(r"\b(?:final|agreed|confirmed|definitive)\b[^\n.:]{0,30}$", re.I)
 WEAK = re.compile(
-    r"\b(?:your|previous|earlier|wrong|old|partner's|their|alternative|(?:an)?other|possible|candidate|initial|first|partial)\b"
+    r"\b(?:your|previous|earlier|wrong|old|partner's|their|alternative|(?:an)?other|possible|candidate"
+    r"|initial|first|partial)\b"
     r"[^\n.:]{0,30}$",
     re.I,
 )
@@ -150,12 +152,16 @@ def firm(text: str, explored: bool = False, capitals: bool = False) -> str:
         return text
     parts = SENTENCE.split(DROPPED.sub(" ", text if explored else QUOTATION.sub("", text)))
     leads = False  # the sentence before was dropped and goes on: it ends with a colon, or explores up to a semicolon
+    lead = ""  # the sentence before, if it was dropped
     for number in range(0, len(parts), 2):
         sentence = parts[number].strip()
         if sentence:
             said = CAPITALS.sub(" ", sentence) if capitals else sentence
             explores = not explored and bool(EXPLORES.search(said))
+            if not NEVER.search(lead) and "<answer>" in sentence:  # whatever is said about it, it is offered
+                leads = explores = False
             drop = leads or explores or NEVER.search(said)
+            lead = said if drop else ""
             leads = bool(drop) and (sentence.endswith(":") or (sentence.endswith(";") and (leads or explores)))
             if drop:
                 parts[number] = ""

@@ -10,11 +10,15 @@ from graders.extract.path import APART, CORRECTION, cells_in, path
 from graders.extract.reading import Reading
 from tasks.answers import CellsForm, PathForm, PathsForm
 
-ROW = re.compile(r"\brows?[ _]?(\d{1,6})\b[\"']?[ \t]*(?:\([^()\n]{0,30}\)[ \t]*)?[:=,-]?>?[ \t]*(?:\[[ \t]*)?(?:(?:at|in|with)[ \t])?(?:columns?|cols?|c)\b[ \t:=]{0,3}\[?"
+ROW = re.compile(
+    r"\brows?[ _]?(\d{1,6})\b[\"']?[ \t]*(?:\([^()\n]{0,30}\)[ \t]*)?[:=,-]?>?[ \t]*(?:\[[ \t]*)?(?:(?:at|in"
+    r"|with)[ \t])?(?:columns?|cols?|c)\b[ \t:=]{0,3}\[?"
                  r"((?:[ \t]*\d{1,6}(?:[ \t]?(?:-|to)[ \t]?\d{1,6})?[ \t]*(?:,|and|&|;)?){1,200})", re.I)  # fmt: skip
 SPAN = re.compile(r"(\d{1,6})(?:[ \t]?(?:-|to)[ \t]?(\d{1,6}))?")
 JOINT = re.compile(
-    r"(?>[\s\d,;:|.\"'\[\](){}>&+-]|\b(?:and|also|plus|as well as|then|row|column|cells?|the|start|seed|finally|or)\b|\([^()\d\n]{1,40}\)){0,60}+", re.I
+    r"(?>[\s\d,;:|.\"'\[\](){}>&+-]|\b(?:and|also|plus|as well as|then|row|column|cells?|the|start|seed"
+    r"|finally|or)\b|\([^()\d\n]{1,40}\)){0,60}+",
+    re.I,
 )
 MOST = 1000  # names of walkers that are looked at
 WIDE = 100  # cells that "columns 1-100" may stand for
@@ -45,7 +49,13 @@ def cells(form: CellsForm, text: str, labelled: bool) -> Reading:
     end = 0
     for cell, begin, stop in cells_in(PathForm(unit=False), text, labelled):
         gap = text[end:begin] if begin - end <= 200 else "\x00"
-        listed = bool(runs) and runs[-1][4] and "\n" in gap and bool(JOINT.fullmatch(gap.rpartition("\n")[2])) and "\n\n" not in gap
+        listed = (
+            bool(runs)
+            and runs[-1][4]
+            and "\n" in gap
+            and bool(JOINT.fullmatch(gap.rpartition("\n")[2]))
+            and "\n\n" not in gap
+        )
         if runs and not CORRECTION.search(gap) and (JOINT.fullmatch(gap) or listed):
             runs[-1][0].append(cell)
             runs[-1][2] = stop
@@ -57,7 +67,9 @@ def cells(form: CellsForm, text: str, labelled: bool) -> Reading:
     for run in runs:
         if APART.search(run[3]) and not re.search(r"\b(?:visited|reach\w*|free|open)\b[^\n]{0,30}$", run[3]):
             continue
-        better = CORRECTION.search(run[3]) or (len(run[0]) > 1 and (not labelled or len(chosen[0]) < 2)) if chosen else True
+        better = (
+            CORRECTION.search(run[3]) or (len(run[0]) > 1 and (not labelled or len(chosen[0]) < 2)) if chosen else True
+        )
         if better:
             chosen = run
     if chosen is None or ".." in text[chosen[1] : chosen[2]]:
@@ -70,14 +82,20 @@ def _unique(cells: list[list[int]]) -> list[list[int]]:
     return [list(cell) for cell in dict.fromkeys(map(tuple, cells))]
 
 
-HEADS = re.compile(r"[\"')\]]{0,2}(?:'s)?[^\n:=|(\[]{0,40}(?:\((?=\W{0,3}[A-Za-z]{3})(?:[^()\n]|\([^()\n]{0,20}\)){0,80}\)|\[[^\[\]\n]{0,40}\](?=:))?[^\n:=|(\[]{0,20}(?::|=|->|\||\n|(?=[(\[]))", re.I)
+HEADS = re.compile(
+    r"[\"')\]]{0,2}(?:'s)?[^\n:=|(\[]{0,40}(?:\((?=\W{0,3}[A-Za-z]{3})(?:[^()\n]"
+    r"|\([^()\n]{0,20}\)){0,80}\)|\[[^\[\]\n]{0,40}\](?=:))?[^\n:=|(\[]{0,20}(?::|=|->|\||\n|(?=[(\[]))",
+    re.I,
+)
 
 
 def paths(form: PathsForm, text: str, labelled: bool) -> Reading:
     """A mapping from walker to its cells: what stands between its name and the next one. The first path of several
     cells where it is labelled, unless corrected, else the last one; or one cell from each of several places."""
     one = PathForm(waits=form.waits)
-    found_marks = [(m, HEADS.match(text, m.end)) for m in mentions(form.walkers, _without_cells(text), short=True)[:MOST]]
+    found_marks = [
+        (m, HEADS.match(text, m.end)) for m in mentions(form.walkers, _without_cells(text), short=True)[:MOST]
+    ]
     marks = [m for m, heads in found_marks if heads]
     begins = [heads.end() for _, heads in found_marks if heads]
     columns = _in_columns(form, text, marks)

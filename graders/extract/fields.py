@@ -14,18 +14,32 @@ from tasks.answers import Field, FieldsForm
 
 MOST = 500  # item names of a text that are looked at, counted from its end
 DEFINES = re.compile(
-    r"[\"')\]]{0,2}[ \t]*(?:\([^()\n]{0,200}\)|\[[^\[\]\n]{0,60}\](?=:))?[\"']?[ \t]*(?:'s )?(?:(?:the )?(?:answer|value|result) ?)?(?:[\"']?:|=|->|-|\||\.|\)|(?<=\"),|\bis\b|\bare\b|\n)[ \t:=>\"'|]*", re.I
+    r"[\"')\]]{0,2}[ \t]*(?:\([^()\n]{0,200}\)|\[[^\[\]\n]{0,60}\](?=:))?[\"']?[ \t]*(?:'s )?(?:(?:the "
+    r")?(?:answer|value|result) ?)?(?:[\"']?:|=|->|-|\||\.|\)|(?<=\"),|\bis\b|\bare\b|\n)[ \t:=>\"'|]*",
+    re.I,
 )
 KEY = re.compile(r"^\W{0,9}(?:answer|value|result)[\"']?[ \t]*[:=][ \t]*", re.I)
+ALONE = re.compile(r"^[\"')\]]{0,2}[ \t]*\n")  # it stands at the end of a line, so it is a heading or no definition
+OPENS = re.compile(r"[\s*#>\"'(\[{-]*")
 SAYS = re.compile(r"[ \t]+(?=[A-Za-z(])[^\n.;:|]{0,60}?(?:\bis\b|\bare\b|:|=|->)", re.I)
-EMPTY = re.compile(r"[\W_]*(?:none|nobody|no one|no-one|nothing|empty(?: (?:set|list))?|(?:there (?:is|are) )?no(?:ne)? (?!of)\w+s\b|null|n/a|∅|\[\s*\]|\{\s*\}|set\(\))(?:\W|$)|\W*(?:\[\s*\]|\{\s*\}|∅)|\s*-\s*$", re.I)
-OPEN = re.compile(r"[\W_]*(?:null|unknown|undetermined|n/a|none|cannot be (?:determined|known)|not (?:known|determined|possible))\b", re.I)
-CONCLUDES = re.compile(r"\b(?:so|therefore|thus|hence|which means|answer(?: is)?|actually|wait|sorry)\b:?|=>|->|\?", re.I)
+EMPTY = re.compile(
+    r"[\W_]*(?:none|nobody|no one|no-one|nothing|empty(?: (?:set|list))?|(?:there (?:is|are) )?no(?:ne)? "
+    r"(?!of)\w+s\b|null|n/a|∅|\[\s*\]|\{\s*\}|set\(\))(?:\W|$)|\W*(?:\[\s*\]|\{\s*\}|∅)|\s*-\s*$",
+    re.I,
+)
+OPEN = re.compile(
+    r"[\W_]*(?:null|unknown|undetermined|n/a|none|cannot be (?:determined|known)|not (?:known|determined|possible))\b",
+    re.I,
+)
+CONCLUDES = re.compile(
+    r"\b(?:so|therefore|thus|hence|which means|answer(?: is)?|actually|wait|sorry)\b:?|=>|->|\?", re.I
+)
 
 
 @lru_cache(maxsize=256)
 def _labels(items: tuple[str, ...]) -> tuple[re.Pattern[str], dict[str, str]]:
     """A pattern for the names of items, also for "query 1" and for numbered lines where the names end in numbers."""
+    items = tuple(name for name in items if name.strip())
     names = {plain(name): name for name in items}
     digits = {d[0]: name for name in items if (d := re.search(r"\d+$", name))}
     if len(digits) != len(items):
@@ -51,7 +65,9 @@ def value(field: Field, text: str) -> Any:
     text = unnumbered(text)
     found_names = mentions(field.options, text, short=True)
     if field.kind == "name":
-        found_names = [m for m in found_names if not re.search(r"\bnot (?:\w+ )?$", text[max(0, m.start - 15) : m.start])]
+        found_names = [
+            m for m in found_names if not re.search(r"\bnot (?:\w+ )?$", text[max(0, m.start - 15) : m.start])
+        ]
         return _one(text, [(m.name, m.start, m.end) for m in found_names])
     made = chains(text, found_names)
     if not made:
@@ -110,12 +126,21 @@ def fields(form: FieldsForm, text: str, labelled: bool) -> Reading:
             answer[name] = given
         start, end = min(start, at), max(end, at + len(name) + len(body.split("\n\n")[0]))
     part = sum(v is not None for v in answer.values()) < len(form.items)
-    return Reading(answer or None, len(answer) < len(form.items), not part, bool(answer or held), text[start:end].strip())
+    return Reading(
+        answer or None, len(answer) < len(form.items), not part, bool(answer or held), text[start:end].strip()
+    )
 
 
 def _begin(mark: re.Match[str], text: str) -> int:
     """Where the value of an item begins whose name stands at `mark`; 0 if that is no definition."""
-    defines = DEFINES.match(text, mark.end()) or SAYS.match(text, mark.end())
+    defines = DEFINES.match(text, mark.end())
+    if (
+        defines
+        and ALONE.search(defines[0])
+        and not OPENS.fullmatch(text[max(0, mark.start() - 40) : mark.start()].rpartition("\n")[2])
+    ):
+        defines = None
+    defines = defines or SAYS.match(text, mark.end())
     return defines.end() if defines else 0
 
 

@@ -8,23 +8,26 @@ from graders.extract.reading import Reading
 from tasks.answers import GridForm
 
 BLACK = "#._*-=■□█▪▓⬛⬜◼◻▮▢@+?~"
-LABEL = re.compile(r"[ \t]*(?:[-*+][ \t]+)?(?:(?:row|line|across|r)[ \t]?#?\d{1,3}[ \t]*[:.)=|-]?|\d{1,3}[ \t]*[:.)|])[ \t]*", re.I)
+LABEL = re.compile(
+    r"[ \t]*(?:[-*+][ \t]+)?(?:(?:row|line|across|r)[ \t]?#?\d{1,3}[ \t]*[:.)=|-]?|\d{1,3}[ \t]*[:.)|])[ \t]*", re.I
+)
 SEPARATORS = re.compile(r"[\s,;|\"'\[\]{}()]+")
+EMPTY = re.compile(r"[\s\[\](){},|+=-]*")
 LIST = re.compile(r"\[([^\[\]\n]{1,2000})\]")
 INLINE = re.compile(r"\b(?:row|line)[ \t]?#?\d{1,3}[ \t]*[:.)=-]?[ \t]", re.I)
 
 
-def _row(form: GridForm, line: str) -> str | None:
-    """A line as a row, or None if it is none: as long as the grid is wide, or nearly."""
+def _row(form: GridForm, line: str, inside: bool = False) -> str | None:
+    """A line as a row, or None if it is none: as long as the grid is wide, or nearly. `inside`: rows stand above it."""
     if len(line) > 20 * form.width + 60:
         return None
     label = LABEL.match(line)
     if label and label.end() < len(line.rstrip()):
         line = line[label.end() :]
     parts = [part for part in SEPARATORS.split(line) if part]
-    if len(parts) == form.width + 1 and (parts[0].isdigit() or parts[0] in ("-", "*", "+")):
-        parts = parts[1:]
-    elif len(parts) == 2 and parts[0] in ("-", "*", "+") and len(parts[1]) == form.width:
+    bullet = bool(parts) and parts[0] in ("-", "*", "+")
+    marked = bullet or (bool(parts) and parts[0].isdigit())
+    if (len(parts) == form.width + 1 and marked) or (len(parts) == 2 and bullet and len(parts[1]) == form.width):
         parts = parts[1:]
     row = "".join(parts)
     if len(row) == form.width + 1 and row[-1] in ".?!":
@@ -36,7 +39,11 @@ def _row(form: GridForm, line: str) -> str | None:
         return None
     if not row or not all(c.isalpha() or c in BLACK for c in row):
         return None
-    if len(row) != form.width and not (abs(len(row) - form.width) <= max(2, form.width // 4) and (spaced or row == row.upper()) and len(row) > 1):
+    if inside and spaced and 1 < len(row) <= 2 * form.width:
+        return "".join(c.upper() if c.isalpha() else "#" for c in row)
+    if len(row) != form.width and not (
+        abs(len(row) - form.width) <= max(2, form.width // 4) and (spaced or row == row.upper()) and len(row) > 1
+    ):
         return None
     return "".join(c.upper() if c.isalpha() else "#" for c in row)
 
@@ -59,18 +66,21 @@ def grid(form: GridForm, text: str, labelled: bool) -> Reading:
     blocks: list[tuple[list[str], int, int]] = []
     at, open_ = 0, False
     for line in text.split("\n"):
-        row = _row(form, line) if line.strip() else None
-        if row and (inline := _row(form, line)):
+        short = len(line) < 40 * form.height * max(form.width, 1) + 200
+        inside = _inline(form, line) if short and len(line) >= form.height * (form.width + 1) - 1 else None
+        row = _row(form, line, open_) if line.strip() and not inside else None
+        if inside:
+            blocks.append((inside, at, at + len(line)))
+            open_ = False
+        elif row:
             if not open_ or len(blocks[-1][0]) >= form.height:
                 blocks.append(([], at, at))
             rows, start, _ = blocks[-1]
-            rows.append(inline)
+            rows.append(row)
             blocks[-1] = rows, start, at + len(line)
             open_ = True
-        elif line.strip() and not re.fullmatch(r"[\s\[\](){},|+=-]*", line):
+        elif not EMPTY.fullmatch(line):
             open_ = False
-            if len(line) < 40 * form.height * max(form.width, 1) + 200 and (inside := _inline(form, line)):
-                blocks.append((inside, at, at + len(line)))
         at += len(line) + 1
     whole = [b for b in blocks if len(b[0]) == form.height and all(len(row) == form.width for row in b[0])]
     if whole:

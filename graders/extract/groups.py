@@ -9,7 +9,8 @@ from graders.extract.reading import Reading
 from tasks.answers import GroupsForm
 
 JOINT = re.compile(
-    r"(?>[\s\d,;|><=.+/\"'\[\](){}&~:-]|\b(?:and|is|are|node|triangle|pair|group|set|with|equals?|matches|maps? to|corresponds? to|the"
+    r"(?>[\s\d,;|><=.+/\"'\[\](){}&~:-]|\b(?:and|is|are|node|triangle|pair|group|set|with|equals?|matches"
+    r"|maps? to|corresponds? to|the"
     r"|same as|also|plus|called|[a-z])\b|\([^()\n]{1,60}\)){0,40}+",
     re.I,
 )

@@ -21,16 +21,26 @@ CORRECTION = re.compile(
     r"|or rather|instead)\b",
     re.I,
 )
-NEGATED = re.compile(r"(?:\b(?:not|never|neither|nor|without|except|cannot|instead of|rather than)|n't)\s(?:(?:be|the|an?|in|at|on|have|use) ){0,2}\W{0,3}$", re.I)
+NEGATED = re.compile(
+    r"(?:\b(?:not|never|neither|nor|without|except|cannot|instead of|rather than)|n't)\s(?:(?:be|the|an?"
+    r"|in|at|on|have|use) ){0,2}\W{0,3}$",
+    re.I,
+)
 BULLET = r"[ \t]*(?:(?:[-*+>#]{1,3}|\(?\d{1,4}[.):]|\d{1,4}(?:st|nd|rd|th)\b[.:]?)[ \t]*){0,3}"
-KINDS = "node|vertex|town|city|village|person|item|course|task|house|robot|point|stop|station|seat|position|place|number|rank"
+KINDS = (
+    "node|vertex|town|city|village|person|item|course|task|house|robot|point|stop|station|seat|position"
+    "|place|number|rank"
+)
 NUMERAL = r"first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|last"
 WORDS = (
-    rf"{KINDS}|{NUMERAL}|(?:first|last)ly|then|next|and|finally|followed by|before|precedes|to|from|comes?|by|goes|go|take|is|the|on|at|in|with|degree|edges?|connections?|points?|score"
+    rf"{KINDS}|{NUMERAL}|(?:first|last)ly|then|next|and|finally|followed by|before|precedes|to|from|comes?"
+    rf"|by|goes|go|take|is|the|on|at|in|with|degree|edges?|connections?|points?|score"
     r"|(?-i:[a-z]+_[a-z]+)"
 )
 JOINT = re.compile(
-    rf"(?>[\s\d,;:|><=.+/\"'\[\](){{}}&#~≻≺-]|\b(?:{WORDS})s?\b|\b\d{{1,3}}(?:st|nd|rd|th)\b|\((?:[^()\n]{{1,60}})\)){{0,40}}+", re.I
+    rf"(?>[\s\d,;:|><=.+/\"'\[\](){{}}&#~≻≺-]|\b(?:{WORDS})s?\b|\b\d{{1,3}}(?:st|nd|rd|th)\b"
+    rf"|\((?:[^()\n]{{1,60}})\)){{0,40}}+",
+    re.I,
 )
 
 
@@ -63,7 +73,10 @@ def _finder(names: tuple[str, ...], short: bool) -> tuple[re.Pattern[str], dict[
     if short and (last := shorts(names)):
         meaning = {plain(word): name for word, name in last.items()} | meaning
         alone = "|".join(map(_pattern, sorted(last, key=len, reverse=True)))
-        pattern += rf"|(?:^|(?<=[\n:=>|,;(\"'\[{{])|(?<=[:=>|,;(] )|(?<=\bin )|(?<=\band )|(?<=#)|(?<=\bhouse )|(?<=\bposition )|(?<=\bseat )|(?<=\brow )|(?<=\bplace ))({alone})(?!\w|\.\d)"
+        pattern += (
+            rf"|(?:^|(?<=[\n:=>|,;(\"'\[{{])|(?<=[:=>|,;(] )|(?<=\bin )|(?<=\band )|(?<=#)|(?<=\bhouse )"
+            rf"|(?<=\bposition )|(?<=\bseat )|(?<=\brow )|(?<=\bplace ))({alone})(?!\w|\.\d)"
+        )
     return re.compile(pattern, re.I), meaning
 
 
@@ -123,7 +136,9 @@ class Chain:
         return bool(CORRECTION.search(self.lead))
 
 
-UNKNOWN = re.compile(r"[\s\"']{0,3}(,|;|->|>)[\s\"']{0,3}(?:[^\s,;>-]{1,40}(?: [^\s,;>-]{1,40})?[\s\"']{0,3}\1[\s\"']{0,3}){1,3}")  # in a list
+UNKNOWN = re.compile(
+    r"[\s\"']{0,3}(,|;|->|>)[\s\"']{0,3}(?:[^\s,;>-]{1,40}(?: [^\s,;>-]{1,40})?[\s\"']{0,3}\1[\s\"']{0,3}){1,3}"
+)  # in a list
 
 
 def chains(text: str, found: Sequence[Mention], joint: re.Pattern[str] = JOINT) -> list[Chain]:

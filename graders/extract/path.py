@@ -12,7 +12,8 @@ from tasks.answers import PathForm
 NUMBER = r"-?\d{1,6}(?!\d)"
 NUMBERS = re.compile(r"-?\d{1,6}")
 NAMED = (
-    r"(?<![A-Za-z])(rows?|columns?|cols?|[rcxy])[\"']?\s{0,3}[:=#]?\s{0,3}(\d{1,6})(?!\d)[\"']?\s{0,3}(?:,|;|/|and)?\s{0,9}"
+    r"(?<![A-Za-z])(rows?|columns?|cols?"
+    r"|[rcxy])[\"']?\s{0,3}[:=#]?\s{0,3}(\d{1,6})(?!\d)[\"']?\s{0,3}(?:,|;|/|and)?\s{0,9}"
     r"[\"']?(rows?|columns?|cols?|[rcxy])[\"']?\s{0,3}[:=#]?\s{0,3}(\d{1,6})(?!\d)"
 )
 TILE = re.compile(r"(?<![A-Za-z\d])([A-Z])([1-9]\d?)(?![A-Za-z\d])")
@@ -21,9 +22,12 @@ BULLET = re.compile(
     r"[ \t]*(?:(?:[-*+>]|\(?\d{1,4}[.):]|(?:step|move)s?[ _]?\d{1,4}[.):]?|\d{1,4} \|)[ \t]*){0,3}", re.I
 )
 MOVES = re.compile(
-    r"\b(?:start(?:s|ing)?|begin(?:s|ning)?|from|at|to|then|and|next|now|finally|move[sd]?|moving|go(?:es|ing)?|goal|end"
-    r"|destination|steps?|walk|head|continue|turn|right|left|up|down|north|south|east|west|(?:up|down)wards?|reach(?:es|ing)?"
-    r"|arrive|enter|t|time|tick|waits?|waiting|stays?|staying|cells?|position|the|into|onto|in|via|through|again|once|finish)\b"
+    r"\b(?:start(?:s|ing)?|begin(?:s|ning)?|from|at|to|then|and|next|now|finally|move[sd]?|moving|go(?:es"
+    r"|ing)?|goal|end"
+    r"|destination|steps?|walk|head|continue|turn|right|left|up|down|north|south|east|west|(?:up"
+    r"|down)wards?|reach(?:es|ing)?"
+    r"|arrive|enter|t|time|tick|waits?|waiting|stays?|staying|cells?|position|the|into|onto|in|via"
+    r"|through|again|once|finish)\b"
     r"|'[^'\n]{1,12}'|\"[^\"\n]{1,12}\"|[\[(][^\[\]()\d\n]{1,30}[\])]",
     re.I,
 )

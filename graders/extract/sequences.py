@@ -11,15 +11,25 @@ from tasks.answers import OrderForm, TrailForm
 
 ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
 RANK = (
-    r"(?:\b(?:position|place|seat|rank|spot|no\.?|number|step)s?[\"']?[ _]?#?|#)(?P<a>\d{1,3})\b|\b(?P<b>\d{1,3})(?:st|nd|rd|th)\b"
+    r"(?:\b(?:position|place|seat|rank|spot|no\.?|number|step)s?[\"']?[ _]?#?|#)(?P<a>\d{1,3})\b"
+    r"|\b(?P<b>\d{1,3})(?:st|nd|rd|th)\b"
     rf"|\b(?P<c>{'|'.join(ORDINALS)})\b"
 )
-RANK_NAME = re.compile(rf"(?:{RANK}|(?:^|(?<=[\n,;{{(])|(?<=[,;{{] ))[ \t\"'*-]{{0,4}}(?P<d>\d{{1,3}}))"
-                       r"(?: (?:place|position|seat|spot)\b)?[\s\"'.):=>|,-]{0,6}(?:\bis\b)?[\s\"'|]{0,3}$", re.I)  # fmt: skip
-NAME_RANK = re.compile(
-    rf"[\"']?[ \t]*(?:[:=|,(>-]|->|\b(?:is|at|in|on|the|sits|comes|goes)\b)?(?:[ \t>|]|\b(?:is|at|in|on|the)\b){{0,6}}(?:{RANK}|[ \t]?(?P<d>\d{{1,3}})(?=[\s,;)}}|]|$))", re.I
+RANK_NAME = re.compile(
+    rf"(?:{RANK}|(?:^|(?<=[\n,;{{(])|(?<=[,;{{] ))[ \t\"'*-]{{0,4}}(?P<d>\d{{1,3}}))"
+    r"(?: (?:place|position|seat|spot)\b)?[\s\"'.):=>|,-]{0,6}(?:\bis\b)?[\s\"'|]{0,3}$",
+    re.I,
 )
-LISTING = re.compile(r"\b(?:items?|people|persons?|names?|nodes?|guests?|courses?|among|between|involving|all|know|are|for|with)\W{0,4}$", re.I)
+NAME_RANK = re.compile(
+    rf"[\"']?[ \t]*(?:[:=|,(>-]|->|\b(?:is|at|in|on|the|sits|comes|goes)\b)?(?:[ \t>|]|\b(?:is|at|in|on"
+    rf"|the)\b){{0,6}}(?:{RANK}|[ \t]?(?P<d>\d{{1,3}})(?=[\s,;)}}|]|$))",
+    re.I,
+)
+LISTING = re.compile(
+    r"\b(?:items?|people|persons?|names?|nodes?|guests?|courses?|among|between|involving|all|know|are|for"
+    r"|with)\W{0,4}$",
+    re.I,
+)
 
 
 def _rank(match: re.Match[str]) -> int:
@@ -80,7 +90,7 @@ def order(form: OrderForm, text: str, labelled: bool) -> Reading:
         return Reading(names, False, True, True, text[first:last])
     if chosen is None or chosen.elided:
         return Reading(hint=bool(found))
-    names = [a for a, b in pairwise([*chosen.names, ""]) if a != b]
+    names = _unpaired(chosen.names)
     if len(names) == need + 1 and names[0] == names[-1]:  # a closed round
         names.pop()
     whole = len(set(names)) >= need
@@ -92,10 +102,18 @@ def order(form: OrderForm, text: str, labelled: bool) -> Reading:
     return Reading(names, part, solid, True, text[chosen.start : chosen.end])
 
 
+def _unpaired(names: list[str]) -> list[str]:
+    """Names without those told twice in pairs: "a before b, b before c"."""
+    paired = (
+        len(names) > 2 and len(names) % 2 == 0 and all(names[n] == names[n + 1] for n in range(1, len(names) - 1, 2))
+    )
+    return [*names[::2], names[-1]] if paired else names
+
+
 def _outside(found: list[Mention], asides: list[tuple[int, int]], text: str) -> list[Mention]:
     """The mentions that are not in brackets behind another one."""
     ends = {m.end for m in found}
-    spans = [(a, b) for a, b in asides if a in ends or a - 1 in ends and text[a - 1] in "\"'"]
+    spans = [(a, b) for a, b in asides if a in ends or (a - 1 in ends and text[a - 1] in "\"'")]
     kept: list[Mention] = []
     place = 0
     for mention in found:
@@ -116,8 +134,15 @@ def _better(chain: Chain, chosen: Chain | None, need: int, labelled: bool) -> bo
 
 
 WORD = re.compile(r"\w")
-EDGE_WORDS = r"then|next|and|finally|to|from|at|back|return|edge|node|vertex|town|city|take|go|v|u|via|target|source|end|start|with|step"
-EDGE_JOINT = re.compile(rf"(?>[\s\d,;|>=.+/\"'\[\](){{}}&~<-]|:(?= ?[\[\"'])|(?<=to\"):|(?<=[a-z\d]):(?=\s)|\b(?:{EDGE_WORDS})\b|\([^()\n]{{1,40}}\)){{0,40}}+", re.I)
+EDGE_WORDS = (
+    r"then|next|and|finally|to|from|at|back|return|edge|node|vertex|town|city|take|go|v|u|via|target|source"
+    r"|end|start|with|step"
+)
+EDGE_JOINT = re.compile(
+    rf"(?>[\s\d,;|>=.+/\"'\[\](){{}}&~<-]|:(?= ?[\[\"'])|(?<=to\"):|(?<=[a-z\d]):(?=\s)"
+    rf"|\b(?:{EDGE_WORDS})\b|\([^()\n]{{1,40}}\)){{0,40}}+",
+    re.I,
+)
 
 
 def trail(form: TrailForm, text: str, labelled: bool) -> Reading:
@@ -139,7 +164,11 @@ def trail(form: TrailForm, text: str, labelled: bool) -> Reading:
             or (not labelled and len(edges) > 1)
         ):
             chosen, best = chain, edges
-            heads = labelled and not WORD.search(text[: chosen.start]) and text[chosen.end : chosen.end + 1] in ("\n", ".", "")
+            heads = (
+                labelled
+                and not WORD.search(text[: chosen.start])
+                and text[chosen.end : chosen.end + 1] in ("\n", ".", "")
+            )
     if chosen is None or chosen.elided:
         return Reading(hint=bool(found))
     joined = len(best) > 1 and _joined(best)
@@ -154,6 +183,4 @@ def _edges(chain: Chain) -> list[list[str]]:
     if pairs := tuples(chain, 2):
         return pairs
     names = chain.names
-    if len(names) > 2 and len(names) % 2 == 0 and all(names[n] == names[n + 1] for n in range(1, len(names) - 1, 2)):
-        return [names[n : n + 2] for n in range(0, len(names), 2)]
-    return [[a, b] for a, b in pairwise(names) if a != b]
+    return [[a, b] for a, b in pairwise(_unpaired(names)) if a != b]

@@ -20,7 +20,8 @@ CLOCK = (
 )
 ZONE = re.compile(
     r"\s{0,2}\(?(?:(?:UTC|GMT)\s?(?P<sign>[+-])\s?(?P<zh>1[0-4]|0?\d)(?::?(?P<zm>[0-5]\d))?(?!\d)|(?P<utc>UTC|GMT|Z)\b"
-    r"|(?P<sign2>[+-])(?P<zh2>1[0-4]|0\d):?(?P<zm2>[0-5]\d)(?!\d)|(?P<other>(?-i:[CEMPW]E?[SD]?T|[BIJ]ST|A[EW][SD]T|NZ[SD]T)\b))",
+    r"|(?P<sign2>[+-])(?P<zh2>1[0-4]|0\d):?(?P<zm2>[0-5]\d)(?!\d)|(?P<other>(?-i:[CEMPW]E?[SD]?T|[BIJ]ST"
+    r"|A[EW][SD]T|NZ[SD]T)\b))",
     re.I,
 )
 NO_TIME = (

@@ -11,6 +11,7 @@ from graders.extract.names import NEGATED, Mention, mentions
 from graders.extract.reading import Reading
 from tasks.answers import TableForm
 
+
 class Token(NamedTuple):
     row: str  # a row, or "" for an option
     option: str

@@ -10,13 +10,16 @@ from tasks.answers import NumberForm, TextForm
 
 MOST = 200  # numbers of a line, lines of a text that are looked at
 UNITS = (
-    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen"
-    " twenty"
-).split()
+    "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve",
+    "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen", "twenty",
+)  # fmt: skip
 DIGITS = r"(?<![\w.])(?<!\d,)[-+]?(?:\d{1,3}(?:,\d{3}){1,4}|\d{1,15})(?:\.0{1,4})?(?![\w%]|\.\d|,\d{3}|:\d)"
 NUMBER = re.compile(rf"({DIGITS})|\b({'|'.join(UNITS)})\b", re.I)
-EQUALS = re.compile(r"(?:=|->|:|\b(?:is|are|was|equals?|totals?|makes|gives|comes? to|sums? to|adds? up to|answer|final|get|have|found|count))"
-                    r"\s{0,3}(?:(?:now|then|thus|therefore|indeed|exactly|a total of|the|number|total|sum|be|of) ?){0,3}[\s:=\"']{0,5}$", re.I)  # fmt: skip
+EQUALS = re.compile(
+    r"(?:=|->|:|\b(?:is|are|was|equals?|totals?|makes|gives|comes? to|sums? to|adds? up to|answer|final|get"
+    r"|have|found|count))"
+                    r"\s{0,3}(?:(?:now|then|thus|therefore|indeed|exactly|a total of|the|number|total|sum"
+                        r"|be|of) ?){0,3}[\s:=\"']{0,5}$", re.I)  # fmt: skip
 ADDS = re.compile(r"\s{0,3}(?:[+*/×=:]|->|-\s?\d|(?:plus|minus|times|and|is|are)\b)")
 
 
@@ -72,7 +75,8 @@ LETTER = re.compile(r"[^\W\d_]")
 SCANNED = 20_000  # characters that are looked at
 CODED = re.compile(r"\b(?:cipher ?text|ciphers?|coded|encrypted|encoded|key|alphabet|letters?)\b[^\n.]{0,30}$", re.I)
 DECODED = re.compile(
-    r"\b(?:decod|decrypt|decipher|translat|read|say|plain ?text)(?:s|es|ed|ing)?(?: (?:to|as|into|it|is|the|text|message)){0,3}\W{0,4}$",
+    r"\b(?:decod|decrypt|decipher|translat|read|say|plain ?text)(?:s|es|ed|ing)?(?: (?:to|as|into|it|is"
+    r"|the|text|message)){0,3}\W{0,4}$",
     re.I,
 )
 SPELLED = re.compile(r"(?:[A-Z][ \t/|-]{1,4}){3,400}[A-Z]?")
@@ -89,7 +93,7 @@ def spelled(text: str) -> str:
 
 def text(form: TextForm, text: str, labelled: bool) -> Reading:
     """A text in capitals: what is quoted or stands in capitals and has about the right length; the first one where it
-    is labelled, unless corrected, else the last one. Where it is labelled its first line counts if nothing else does."""
+    is labelled, unless corrected, else the last one. Where it is labelled and has none, its first line counts."""
     chosen: tuple[str, int, int] | None = None
     first: tuple[str, int, int] | None = None
     offset = 0 if labelled else max(0, len(text) - SCANNED)
@@ -106,13 +110,20 @@ def text(form: TextForm, text: str, labelled: bool) -> Reading:
             if not _near(form, said) or CODED.search(lead):
                 continue
             turns = DECODED.search(lead) or lead.rstrip().endswith(("->", "="))
-            if chosen is None or not labelled or CORRECTION.search(lead) or (turns and "\n" not in text[chosen[2] : at + start]):
+            if (
+                chosen is None
+                or not labelled
+                or CORRECTION.search(lead)
+                or (turns and "\n" not in text[chosen[2] : at + start])
+            ):
                 chosen = said, at + start, at + end
         if CAPITALS.fullmatch(line.strip()):
             stacked.append((line, at, at + len(line)))
         if first is None and LETTER.search(line):
             first = re.split(r" \(|\. |[;!]", line.strip(" \t*-:\"'"))[0], at, at + len(line)
-    whole = len(stacked) > 1 and (labelled and stacked[0][1] == first[1] if first else False) or len(stacked) == lines > 1
+    whole = len(stacked) > 1 and (
+        len(stacked) == lines or (labelled and first is not None and stacked[0][1] == first[1])
+    )
     if chosen is None and whole:
         said = " ".join(line for line, _, _ in stacked)
         chosen = (said, stacked[0][1], stacked[-1][2]) if _near(form, said) else None

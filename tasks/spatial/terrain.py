@@ -23,9 +23,9 @@ round brackets, for example `(20, 30), (20, 31), (21, 31)`. Any walk of the leas
 SIZES = {"easy": (5, 4), "default": (7, 8), "hard": (10, 12)}  # side of the ground, least moves through the valley
 VALLEY, RIDGE = "112", "899"  # costs of a cell, drawn from either
 RIDGES = 0.4  # share of ridge cells
-DETOUR = 1.3  # how many times as dear a walk without any detour is, at least
-GOALS = 5  # cells tried as the goal, of which the one furthest through the valley is taken
-MASKS = 6  # ways to share the cells out, of which the one is taken that tells least
+DETOUR = 1.4  # how many times as dear a walk without any detour is, at least
+GOALS = 10  # cells tried as the goal, of which the one furthest through the valley is taken
+MASKS = 8  # ways to share the cells out, of which the one is taken that tells least
 FAR = 10**6  # more than any walk costs
 USUAL = 4  # cost of a hidden cell as a guesser takes it
 
