@@ -1,7 +1,8 @@
 """How long the parts of every task take, by pytest-benchmark: `pytest benchmarks/bench_tasks.py`.
 
-A regression check is `--benchmark-save=NAME` before a change and `--benchmark-compare --benchmark-compare-fail=median:25%`
-after it. Every call is about another of SEEDS instances, so that no cache of the last one helps.
+A regression check is `--benchmark-save=NAME` before a change and `--benchmark-compare
+--benchmark-compare-fail=median:25%` after it. Every call is about another of SEEDS instances, so that no cache of the
+last one helps.
 """
 
 import random

@@ -40,7 +40,7 @@ def serve(rate: float, retry_after: str) -> None:
 
 
 def ask(client: str, url: str, lanes: int, seconds: float, folder: Path) -> None:
-    """`lanes` dialogues at once for `seconds`, begun by a line on standard input: answered calls, waits and CPU as JSON."""
+    """`lanes` dialogues at once for `seconds`, begun by a line on standard input. Prints what came of it."""
     import openai
 
     from collabtax.cassettes import Cassette, Conversation
@@ -115,7 +115,7 @@ def hear(one: subprocess.Popen[str]) -> str:
 def measure(
     seconds: float, lanes: int, processes: int = 1, rate: float = 0.0, retry_after: str = "yes", client: str = "chat"
 ) -> dict[str, Any]:
-    """One case: `lanes` dialogues at once, spread over `processes`, against an endpoint that takes `rate` calls a second
+    """One case: `lanes` dialogues at once, spread over `processes`; the endpoint takes `rate` calls a second
     (0: any number)."""
     with contextlib.ExitStack() as stack:
         folder = stack.enter_context(tempfile.TemporaryDirectory())
@@ -130,11 +130,10 @@ def measure(
         told = [json.loads(hear(one)) for one in clients]
         tell(server)
         accepted, refused = map(int, hear(server).split())
-    calls = sum(one["calls"] for one in told)
+    calls, settled, cpu = (sum(one[what] for one in told) for what in ("calls", "settled", "cpu"))
     return {
-        "accepted": accepted, "refused": refused, "calls": calls, "settled": sum(one["settled"] for one in told),
-        "cpu": sum(one["cpu"] for one in told) / max(calls, 1) * 1000, "busy": sum(one["cpu"] for one in told) / seconds,
-        "waits": [one["waits"] for one in told],
+        "accepted": accepted, "refused": refused, "calls": calls, "settled": settled,
+        "cpu": cpu / max(calls, 1) * 1000, "busy": cpu / seconds, "waits": [one["waits"] for one in told],
     }  # fmt: skip
 
 
@@ -157,10 +156,8 @@ def limited(seconds: float, lanes: int = 64, rates: tuple[float, ...] = (20, 5))
         thread.join()
     for one in found:
         one["allowed"] = one["rate"] * (seconds + 1)  # the endpoint saves up one second's calls before the first
-        one["share"], one["lost"] = (
-            one["accepted"] / one["allowed"],
-            one["refused"] / (one["accepted"] + one["refused"]),
-        )
+        one["share"] = one["accepted"] / one["allowed"]
+        one["lost"] = one["refused"] / (one["accepted"] + one["refused"])
     return found
 
 
@@ -177,8 +174,8 @@ def main(seconds: float = 60.0, unlimited: float = 20.0) -> None:
         )
     print(f"\nno limit, {unlimited:g} s; at least 90 % of the ideal until the CPU is full\n")
     print("| client | at once | ideal | calls/s | after 5 s | CPU a call | CPU |\n|---|---|---|---|---|---|---|")
-    for client in ("chat", "sdk"):
-        for lanes in (1, 8, 64, 256):
+    for lanes in (1, 8, 64, 256):
+        for client in ("chat", "sdk"):
             one, ideal = measure(unlimited, lanes, client=client), lanes / LATENCY
             print(
                 f"| {client} | {lanes} | {ideal:.0f}/s | {one['calls'] / unlimited / ideal:.0%} "

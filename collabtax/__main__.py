@@ -71,7 +71,9 @@ def tasks(given: argparse.Namespace) -> None:
         found = {}
         for task in all_tasks():
             found[task.name] = figures(task, times[task.name])
-            print(f"{task.name}: ceiling {found[task.name].ceiling:.2f}, chance {found[task.name].chance:.2f}", flush=True)
+            print(
+                f"{task.name}: ceiling {found[task.name].ceiling:.2f}, chance {found[task.name].chance:.2f}", flush=True
+            )
         page.write_text(restate(page.read_text(encoding="utf-8"), table(all_tasks(), found)), encoding="utf-8")
         return
     described = [about(task) for task in all_tasks()]
@@ -99,7 +101,9 @@ def extract(given: argparse.Namespace) -> None:
         form = from_data({"kind": given.type, **json.loads(given.form)})
     except (ValueError, TypeError, AttributeError) as problem:
         fields = "a JSON object with the fields of the form in tasks/answers.py"
-        raise ValueError(f"--type {given.type} --form {given.form!r:.200}: {problem}; --form takes {fields}") from problem
+        raise ValueError(
+            f"--type {given.type} --form {given.form!r:.200}: {problem}; --form takes {fields}"
+        ) from problem
     try:
         text = sys.stdin.read() if str(given.file) == "-" else given.file.read_text(encoding="utf-8")
     except (OSError, UnicodeError) as problem:
@@ -109,7 +113,9 @@ def extract(given: argparse.Namespace) -> None:
         try:
             turns = [(str(one.get("speaker", "agent")), str(one["text"])) for one in json.loads(text)]
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as problem:
-            raise ValueError(f"{given.file} is no JSON list of messages with `speaker` and `text`: {problem}") from problem
+            raise ValueError(
+                f"{given.file} is no JSON list of messages with `speaker` and `text`: {problem}"
+            ) from problem
     found = extract.interpret(form, text) if given.yaml else extract.read(form, turns)
     said = {**vars(found), "outcome": extract.outcome(found)}
     print(json.dumps(said, indent=1))
@@ -142,13 +148,17 @@ def main(arguments: list[str] | None = None) -> int:
     one.add_argument("--seed", type=int, default=0, metavar="N", help="which instance (default: 0)")
     one.add_argument("--difficulty", default="default", metavar="SIZE", help="easy, default or hard")
     one.add_argument("--friction", default="natural", metavar="LEVEL", help="none, natural or strong")
-    one.add_argument("--view", type=int, choices=(1, 2), help="show one view only, as an agent that plays alone gets it")
+    one.add_argument(
+        "--view", type=int, choices=(1, 2), help="show one view only, as an agent that plays alone gets it"
+    )
     one.add_argument("--svg", type=Path, metavar="FILE", help="where to put the drawing (default: TASK-SEED.svg)")
     one.set_defaults(run=play)
     one = commands.add_parser("extract", help="read the answer out of a text and print it as JSON")
     one.add_argument("file", type=Path, help="a file with one message; - for standard input")
     one.add_argument("--type", required=True, metavar="TYPE", help=f"kind of answer: {', '.join(FORMS)}")
-    one.add_argument("--form", default="{}", metavar="JSON", help="what else its form says, like {\"items\": [\"Ann\", \"Bob\"]}")
+    one.add_argument(
+        "--form", default="{}", metavar="JSON", help='what else its form says, like {"items": ["Ann", "Bob"]}'
+    )
     one.add_argument("--messages", action="store_true", help="the file is a JSON list of {speaker, text}")
     one.add_argument("--yaml", action="store_true", help="the file is the reply of a model extractor")
     one.set_defaults(run=extract)

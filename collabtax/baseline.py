@@ -58,7 +58,9 @@ def read(path: Path) -> dict[Place, Row]:
         raise ValueError(f"--baseline {path}: there is no such file; write it with --update-baseline") from None
     except (OSError, ValueError, KeyError, TypeError, RecursionError) as problem:
         fault = f"{type(problem).__name__}: {problem}"
-        raise ValueError(f"--baseline {path} cannot be read ({fault:.200}); write it anew with --update-baseline") from None
+        raise ValueError(
+            f"--baseline {path} cannot be read ({fault:.200}); write it anew with --update-baseline"
+        ) from None
     if not found:
         raise ValueError(f"--baseline {path} is empty; write it with --update-baseline")
     return found
@@ -143,10 +145,14 @@ def gate(
     if settings.update_baseline:
         failed = sum(row["outcome"] == "infrastructure" for row in rows.values())
         if failed or not rows:
-            return [f"baseline {path} is not written: {failed} of {len(rows)} rollouts could not be run"], CANNOT_COMPARE
+            return [
+                f"baseline {path} is not written: {failed} of {len(rows)} rollouts could not be run"
+            ], CANNOT_COMPARE
         write(path, now.values())
         return [f"baseline {path}: {len(now)} rollouts written"], PASS
     found = compare(read(path), now)
     at = {(cell.study, cell.id): cell for cell in cells}
-    commands = {(s, c, seed): command(at[s, c], seed, settings) for s, c, seed in (place(new) for _, new in found.changed)}
+    commands = {
+        (s, c, seed): command(at[s, c], seed, settings) for s, c, seed in (place(new) for _, new in found.changed)
+    }
     return list(told(found, rows, commands, str(path))), found.code

@@ -7,18 +7,35 @@ import json
 import random
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import islice, pairwise
 from pathlib import Path
 from statistics import mean
 from typing import Any
 
 from collabtax.plan import LETTERS
-from graders import grade
+from graders import grade, paths
 from tasks import Frame, Problem, Task, problem
 from tasks.answers import (
-    BinsKey, CellsKey, CellsForm, ConstraintsKey, CostKey, EdgesKey, FieldsForm, Form, GridKey, GroupsKey, JointKey, Key,
-    LinksKey, OrderForm, OrderKey, PathKey, QueryForm, RouteKey, SlotForm, TableForm, TextKey, TrailForm, GroupsForm,
-    as_data,
+    CellsKey,
+    CostKey,
+    EdgesKey,
+    FieldsForm,
+    Form,
+    GridKey,
+    GroupsForm,
+    GroupsKey,
+    JointKey,
+    Key,
+    LinksKey,
+    OrderForm,
+    OrderKey,
+    PathKey,
+    QueryForm,
+    RouteKey,
+    SlotForm,
+    TableForm,
+    TextKey,
+    TrailForm,
 )  # fmt: skip
 from tasks.base import seeded
 from tasks.grids import neighbours
@@ -79,17 +96,30 @@ def ceiling(task: Task[Any], seeds: Iterable[int] = range(INSTANCES)) -> float:
     return mean(scores)
 
 
-def chance(task: Task[Any], seeds: Iterable[int] = range(100)) -> float:
+def chance(task: Task[Any], seeds: Iterable[int] = range(100)) -> tuple[float, float | None]:
     """The chance level, in [0, 1]: the mean score of the solution of another instance, or of a random well-formed
-    answer, whichever is larger."""
+    answer, whichever is larger; and what reading that in the best scheme adds, None where there are no schemes."""
     problems = [problem(task, seed) for seed in seeds]
-    others = [grade(task, a.instance, task.solve(b.instance)).score for a, b in zip(problems, problems[1:], strict=False)]
-    random_ = []
+    others = [grade(task, a.instance, task.solve(b.instance)).score for a, b in pairwise(problems)]
+    random_, plain = [], []
     for seed, one in enumerate(problems):
         rng = seeded("chance", task.name, seed)
-        answer = babble(task.key(one.instance), task.form(one.instance), rng)
+        key = task.key(one.instance)
+        answer = babble(key, task.form(one.instance), rng)
         random_.append(grade(task, one.instance, answer).score)
-    return max(mean(others), mean(random_))
+        plain.append(in_our_scheme(key, answer))
+    told = [score for score in plain if score is not None]
+    return max(mean(others), mean(random_)), mean(random_) - mean(told) if told else None
+
+
+def in_our_scheme(key: Key, answer: Any) -> float | None:
+    """The score of a path or a set of cells that is read as written; None for other answers."""
+    if isinstance(key, PathKey):
+        return paths.judged(key, next(paths.walks(key, [tuple(cell) for cell in answer]))).score
+    if isinstance(key, CellsKey):
+        told = {tuple(cell) for cell in answer}
+        return len(told & key.cells) / len(told | key.cells)
+    return None
 
 
 def stroll(start: tuple[int, ...], shape: Sequence[int], moves: int, rng: random.Random) -> list[list[int]]:
@@ -152,6 +182,7 @@ class Figures:
     tokens: float
     ceiling: float
     chance: float
+    schemes: float | None  # what reading a random answer in the best of all schemes adds to its score
     rejected: float
     milliseconds: Mapping[str, float]
 
@@ -165,7 +196,7 @@ def figures(task: Task[Any], milliseconds: Mapping[str, float]) -> Figures:
     views = [len(task.render(view, Frame())) for one in problems for view in one.views]
     tokens = (len(task.prompt) + mean(views)) / LETTERS
     draws = sum(one.draws for one in problems)
-    return Figures(tokens, ceiling(task), chance(task), 1 - len(problems) / draws, milliseconds)
+    return Figures(tokens, ceiling(task), *chance(task), 1 - len(problems) / draws, milliseconds)
 
 
 def timed(path: Path) -> dict[str, dict[str, float]]:
@@ -197,12 +228,26 @@ def restate(page: str, figures: str) -> str:
 
 def table(tasks: Sequence[Task[Any]], measured: Mapping[str, Figures]) -> str:
     """The figures in Markdown."""
-    head = ["task", "version", "answer", "rule", "default size", "tokens", "half-view ceiling", "chance", "rejected"]
+    head = [
+        "task",
+        "version",
+        "answer",
+        "rule",
+        "default size",
+        "tokens",
+        "half-view ceiling",
+        "chance",
+        "schemes add",
+        "rejected",
+    ]
     rows = [head + [f"{part} ms" for part in PARTS], ["---"] * (len(head) + len(PARTS))]
     for task in tasks:
         told, found = about(task), measured[task.name]
         size = ", ".join(map(str, told["sizes"]["default"]))
-        shares = [f"{share:.2f}" for share in (found.ceiling, found.chance, found.rejected)]
+        shares = [
+            "" if share is None else f"{share:.2f}"
+            for share in (found.ceiling, found.chance, found.schemes, found.rejected)
+        ]
         times = [f"{found.milliseconds[part]:.2f}" for part in PARTS]
         name = f"[{task.name}](gallery.md#{task.name})"
         rows.append([name, str(task.version), told["answer"], task.rule, size, f"{found.tokens:.0f}", *shares, *times])
@@ -223,8 +268,8 @@ def drawn(task: Task[Any], one: Problem[Any], answer: Any) -> str:
 GALLERY = """\
 # The tasks, one by one
 
-Of each task: what is asked, the two views of one seed as two agents get them under natural friction, and the instance with
-a right answer drawn on it. The numbers are in [tasks.md](tasks.md). `make gallery` writes this page.
+Of each task: what is asked, the two views of one seed as two agents get them under natural friction, and the instance
+with a right answer drawn on it. The numbers are in [tasks.md](tasks.md). `make gallery` writes this page.
 """
 
 

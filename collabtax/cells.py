@@ -49,8 +49,8 @@ LENGTH = {"half": 1, "solo": 2, "homo": 6, "hetero": 6}  # calls of a rollout, r
 
 
 def zigzag(cells: Sequence[Cell], workers: int) -> list[Cell]:
-    """`cells` in an order in which workers that take them one by one, two at first, end at about the same time: for each
-    worker a long one beside a short one, then the others, the longest first."""
+    """`cells` in an order in which workers that take them one by one, two at first, end at about the same time: for
+    each worker a long one beside a short one, then the others, the longest first."""
     ordered = sorted(cells, key=lambda cell: -LENGTH[cell.mode])
     pairs = min(workers, len(ordered) // 2)
     short = ordered[len(ordered) - pairs :][::-1]

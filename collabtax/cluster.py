@@ -44,7 +44,8 @@ async def rollout(given: str, root: str, number: int, study: str, name: str, see
 
 
 def run(
-    address: str, mine: Session, given: dict[str, Any], root: Path, cells: Sequence[Cell], count: Callable[[Cell, Any], None]
+    address: str, mine: Session, given: dict[str, Any], root: Path, cells: Sequence[Cell],
+    count: Callable[[Cell, Any], None],
 ) -> list[str]:  # fmt: skip
     """Run what is not finished of `cells` on the cluster at `address`; `count` gets each rollout as it ends.
 
@@ -74,7 +75,9 @@ def run(
             futures = []
             for (cell, seed), _ in zip(waiting, range(most), strict=False):
                 name = f"{mine.settings.digest(cell)}-{mine.store.session}-{cell.study}-{cell.id}-{seed}"
-                futures.append(client.submit(rollout, *shared, cell.study, cell.id, seed, key=name, pure=False, retries=3))
+                futures.append(
+                    client.submit(rollout, *shared, cell.study, cell.id, seed, key=name, pure=False, retries=3)
+                )
                 of[name] = cell, seed
             return futures
 

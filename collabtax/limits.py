@@ -60,7 +60,8 @@ class Limiter:
         self._marks = deque([(0.0, 0)], maxlen=10)  # when the budget was used up, and calls accepted by then
         self._refusals = self._failures = 0  # in a row
         self._refusing_since: float | None = None
-        self._cause, self._told = "", 0.0  # why calls wait, and up to when that has been told
+        self._cause, self._told = "", 0.0  # why calls wait, and up to when that is noted
+        self._owed: dict[str, float] = {}  # seconds of waiting, by cause, still to be told
         self._seen = b""  # the notice that is known
 
     def place(self) -> int:
@@ -169,10 +170,15 @@ class Limiter:
             if self._accepted - accepted >= ENOUGH:
                 least = (self._accepted - accepted) / max(now - at, 0.001)
                 most = least if pace is None else min(max(pace, least), 2 * least)
-                self.rate, self._guessed = least + (most - least) / 4, pace is None
+                self.rate, self._guessed = least + (most - least) / 4, False
                 break
         else:
-            self.rate, self._guessed = max(self.under_way, 1) / self._latency if pace is None else pace * 0.7, True
+            self._guessed = True
+            if pace is None:
+                self.rate = max(self.under_way, 1) / self._latency
+            elif self._accepted > self._marks[-1][1]:  # else it does not take any call now, at whatever pace
+                self.rate = pace * 0.7
+        self.rate = max(self.rate or 0.0, 1 / LONGEST_PAUSE)
         self._marks.append((now, self._accepted))
 
     def _wake(self, now: float) -> None:
@@ -193,8 +199,9 @@ class Limiter:
             heapq.heappop(self._line)
         if before:
             self._waited = now
-            if now - self._told > (TELL if before == self._cause else NOTHING):
-                self._tell(before, now)
+            self._owe(before, now)
+            if (owed := sum(self._owed.values())) > TELL or (owed > NOTHING and not self._cause):
+                self._tell()
 
     def _wake_at(self, at: float) -> None:
         if self._timer is not None:
@@ -209,20 +216,27 @@ class Limiter:
         self._look(now)
         self._wake(now)
 
-    def _tell(self, cause: str, until: float) -> None:
-        """Tell for how long the line did not move: time on the clock, however many calls stand in it."""
-        self._on_wait(f"{self.host}: {cause}", until - self._told)
-        self._told = until
+    def _owe(self, cause: str, until: float) -> None:
+        """The line did not move until then: time on the clock, however many calls stand in it."""
+        if until > self._told:
+            self._owed[cause] = self._owed.get(cause, 0.0) + until - self._told
+            self._told = until
+
+    def _tell(self) -> None:
+        for cause, seconds in self._owed.items():
+            self._on_wait(f"{self.host}: {cause}", seconds)
+        self._owed.clear()
 
     def _pause(self, now: float, seconds: float) -> None:
         """Let nobody start for a while. It is told at once, since nothing will happen until then."""
         until = now + min(seconds, LONGEST_PAUSE)
         if until <= self._open_at:
             return
-        if self._cause and now - self._told > NOTHING:
-            self._tell(self._cause, now)
+        if self._cause:
+            self._owe(self._cause, now)
         self._told, self._open_at = max(now, self._open_at), until
-        self._tell("asked to wait", until)
+        self._owe("asked to wait", until)
+        self._tell()
         if self._notice and self.rate:  # else all processes would start at that moment
             self._next = until + random.random() / self.rate
 

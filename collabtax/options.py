@@ -15,6 +15,8 @@ STUDIES = ("tax",)
 
 # name, type (bool: a switch; list: may be repeated), default, metavar, help
 OPTIONS: tuple[tuple[str, type, Any, str, str], ...] = (
+    ("profile", str, "", "NAME", "options under one name: quick (3 rollouts, 8 exchanges, solo and homo), paper "
+     "(as in the paper), ci (replay only), or one of your own in pyproject.toml"),
     ("model", list, (), "NAME", "a model to measure; may be repeated; without any, the embedded default runs"),
     ("pair", list, (), "A,B", "a pair of models to measure, in both orders; may be repeated"),
     ("task", list, (), "NAME", "a task, or several with commas (default: all)"),
@@ -22,9 +24,10 @@ OPTIONS: tuple[tuple[str, type, Any, str, str], ...] = (
     ("mode", list, (), "NAME", "solo, half, homo or hetero, or several with commas (default: all)"),
     ("study", list, (), "NAME", "a study: tax (default: all)"),
     ("rollouts", int, 50, "N", "rollouts of each cell (default: 50)"),
-    ("max_cost", float, 0.0, "USD", "start no rollout once those of this run have cost this much, all workers and machines "
-     "together; exit code 12 (default: no limit)"),
-    ("shard", str, "", "I/N", "run the I-th of N parts of the cells only; `python -m collabtax merge` puts their runs together"),
+    ("max_cost", float, 0.0, "USD", "start no rollout once those of this run have cost this much, all workers and "
+     "machines together; exit code 12 (default: no limit)"),
+    ("shard", str, "", "I/N", "run the I-th of N parts of the cells only; `python -m collabtax merge` puts "
+     "their runs together"),
     ("seed", int, 0, "N", "first seed; a rollout's seed picks its instance and views (default: 0)"),
     ("intervention", list, (), "NAME", f"beside the plain dialogue: {', '.join(INTERVENTIONS)}; several with commas"),
     ("friction", str, "natural", "LEVEL", "how far apart the agents' frames start: none, natural, strong"),
@@ -32,8 +35,8 @@ OPTIONS: tuple[tuple[str, type, Any, str, str], ...] = (
     ("temperature", float, 0.7, "T", "sampling temperature of the agents (default: 0.7)"),
     ("turn_cap", int, 50, "N", "exchanges, one turn from each agent, after which a dialogue ends (default: 50)"),
     ("no_critic", bool, False, "", "leave out the second look that solo takes at its answer"),
-    ("extractor", str, "program", "program|MODEL", "what reads the answer out of a transcript (default: program); of two "
-     "with a comma the first one counts and their agreement is told"),
+    ("extractor", str, "program", "program|MODEL", "what reads the answer out of a transcript (default: program); of "
+     "two with a comma the first one counts and their agreement is told"),
     ("record_mode", str, "", "MODE", "none: replay only (default without --model); once; new_episodes: replay, then "
      "record (default with --model); all: record anew"),
     ("cassettes", str, "cassettes", "DIR", "folder of the recordings (default: cassettes)"),
@@ -44,7 +47,8 @@ OPTIONS: tuple[tuple[str, type, Any, str, str], ...] = (
     ("baseline", str, "", "FILE", "compare how recordings are read and graded with this file; exit code 10: something "
      "changed, 11: cannot be compared"),
     ("update_baseline", bool, False, "", "write the --baseline file from this run instead of comparing with it"),
-    ("markdown", str, "", "FILE", "add the summary to a file, as Markdown (default: $GITHUB_STEP_SUMMARY, where it is set)"),
+    ("markdown", str, "", "FILE", "add the summary to a file, as Markdown (default: $GITHUB_STEP_SUMMARY, where it "
+     "is set)"),
     ("concurrency", int, 10, "N", "rollouts under way at once in each process (default: 10)"),
     ("dask", str, "", "ADDRESS", "run on the Dask cluster whose scheduler is at this address, like tcp://10.0.0.1:8786"),
     ("retry_failed", bool, False, "", "of a run that is there, run only what failed for a cause outside of the models"),
@@ -58,6 +62,11 @@ CHOICES: dict[str, Sequence[str]] = {
     "difficulty": ("easy", "default", "hard"),
     "record_mode": RECORD_MODES,
     "family": ("spatial", "relational", "csp"),
+}
+PROFILES: dict[str, dict[str, Any]] = {  # options by name of the profile; what is given beside it wins
+    "quick": {"rollouts": 3, "turn_cap": 8, "mode": ["solo", "homo"]},
+    "paper": {"rollouts": 50, "turn_cap": 50, "temperature": 0.7, "friction": "natural", "difficulty": "default"},
+    "ci": {"record_mode": "none"},
 }
 TABLE_ONLY = ("rollouts_of", "tasks_of")  # in a table: model -> fewer rollouts, model -> fewer tasks
 

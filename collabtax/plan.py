@@ -1,5 +1,5 @@
-"""`--plan`: what would run and what it would cost, from the texts that would be sent and from what ran before. Nothing is
-sent."""
+"""`--plan`: what would run and what it would cost, from the texts that would be sent and from what ran before.
+Nothing is sent."""
 
 from __future__ import annotations
 
@@ -22,9 +22,10 @@ REPLY = (40, 150, 600)  # tokens that a reply has at least, is expected to have,
 LETTERS = 4.0  # characters a token
 
 BASIS = (
-    f"basis: rollouts of this run where there are some (expected: mean of the cell, else of the models in this mode; least and "
-    f"most: the extremes); elsewhere {EXCHANGES[1]:g} exchanges a dialogue (least {EXCHANGES[0]:g}, most the cap), {REPLY[1]} "
-    f"tokens a reply ({REPLY[0]} to {REPLY[2]}), {LETTERS:g} characters a token, prompts as rendered for {SAMPLE} seeds of each cell"
+    "basis: rollouts of this run where there are some (expected: mean of the cell, else of the models in this mode; "
+    f"least and most: the extremes); elsewhere {EXCHANGES[1]:g} exchanges a dialogue (least {EXCHANGES[0]:g}, most the "
+    f"cap), {REPLY[1]} tokens a reply ({REPLY[0]} to {REPLY[2]}), {LETTERS:g} characters a token, prompts as rendered "
+    f"for {SAMPLE} seeds of each cell"
 )
 
 
@@ -136,4 +137,9 @@ def plan(cells: Sequence[Cell], session: Session) -> list[str]:
             f"{sum(e.calls for e in group):>8.0f} {sum(e.tokens for e in group):>10.0f} "
             + " ".join(f"{price:>10}" for price in prices).rstrip()
         )
-    return [*lines, "finished rollouts are reused, recorded ones replayed and graded anew, the others asked", BASIS, "nothing was sent"]
+    return [
+        *lines,
+        "finished rollouts are reused, recorded ones replayed and graded anew, the others asked",
+        BASIS,
+        "nothing was sent",
+    ]

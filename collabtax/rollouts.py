@@ -168,8 +168,8 @@ async def run_cell(
     cell: Cell, seeds: Iterable[int], settings: Settings, chat: Chat, done: Callable[[Rollout], None],
     may_start: Callable[[], bool] = lambda: True,
 ) -> None:  # fmt: skip
-    """Run the rollouts of `cell` at `seeds`, `settings.concurrency` at once; `done` gets each as it ends, `may_start` is
-    asked before each."""
+    """Run the rollouts of `cell` at `seeds`, `settings.concurrency` at once; `done` gets each as it ends, `may_start`
+    is asked before each."""
     waiting = iter(seeds)
 
     async def lane() -> None:

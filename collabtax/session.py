@@ -14,7 +14,6 @@ from collabtax.rollouts import Rollout, run_cell, run_rollout
 from collabtax.settings import settings
 from collabtax.store import Key, Store, key
 
-
 SPENT = "nothing was started any more after --max-cost"
 
 

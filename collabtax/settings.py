@@ -22,8 +22,9 @@ from typing import Any
 from collabtax.cassettes import canonical
 from collabtax.cells import MODES, Cell, slug, tax_cells
 from collabtax.models import Model, load_model, read_models
-from collabtax.options import CHOICES, OPTIONS, STUDIES, TABLE_ONLY, choose, flag
+from collabtax.options import CHOICES, OPTIONS, PROFILES, STUDIES, TABLE_ONLY, choose, flag
 
+KEYS = (*(option[0] for option in OPTIONS), *TABLE_ONLY)
 PROTOCOL_VERSION = 1  # raised whenever what is sent changes by other means than a file in prompts/
 
 
@@ -184,8 +185,9 @@ def convert(name: str, kind: type, value: Any) -> Any:
         raise ValueError(f"{flag(name)} {value!r} is not {'a whole number' if kind is int else 'a number'}") from None
 
 
-def read_table(path: Path, *keys: str) -> dict[str, Any]:
-    """A table of options in a TOML file; {} where file or table are missing. Raises ValueError naming what is off."""
+def read_table(path: Path, *keys: str, known: Sequence[str] | None = KEYS) -> dict[str, Any]:
+    """A table of options in a TOML file; {} where file or table are missing. `known`: the keys that it may have, None
+    for any. Raises ValueError naming what is off."""
     try:
         table: Any = tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
@@ -196,13 +198,20 @@ def read_table(path: Path, *keys: str) -> dict[str, Any]:
         table = table.get(key, {}) if isinstance(table, dict) else table
     if not isinstance(table, dict):
         raise ValueError(f"{path}: [{'.'.join(keys)}] is no table; write its options below a line [{'.'.join(keys)}]")
-    known = [o[0] for o in OPTIONS] + list(TABLE_ONLY)
-    for key in table:
-        if key not in known:
+    for key in table if known is not None else ():
+        if known is not None and key not in known:
             near = difflib.get_close_matches(key, known, 1)
             hint = f" (did you mean {near[0]}?)" if near else ""
             raise ValueError(f"{path}: unknown option {key!r}{hint}; known: {', '.join(known)}")
     return dict(table)
+
+
+def read_profile(path: Path, name: str) -> dict[str, Any]:
+    """The options of a profile: one of ours, or a table `[tool.collabtax-profiles.NAME]` of the user. Raises
+    ValueError."""
+    own = read_table(path, "tool", "collabtax-profiles", known=None)
+    choose("profile", [name], [*PROFILES, *own])
+    return read_table(path, "tool", "collabtax-profiles", name) if name in own else PROFILES[name]
 
 
 def settings(given: Mapping[str, Any], root: Path) -> Settings:
@@ -213,7 +222,10 @@ def settings(given: Mapping[str, Any], root: Path) -> Settings:
     """
     from tasks import all_tasks
 
-    table = read_table(root / "pyproject.toml", "tool", "collabtax") | dict(given)
+    table = read_table(root / "pyproject.toml", "tool", "collabtax")
+    if wanted := convert("profile", str, given.get("profile", table.get("profile", ""))):
+        table |= read_profile(root / "pyproject.toml", wanted)
+    table |= given
     embedded = not (table.get("model") or table.get("pair"))
     if embedded:
         folder = root / (convert("cassettes", str, table.get("cassettes", "")) or "cassettes")
@@ -227,7 +239,14 @@ def settings(given: Mapping[str, Any], root: Path) -> Settings:
         got = value[name]
         if got:
             choose(name, got if isinstance(got, tuple) else (got,), known)
-    for name, least in (("rollouts", 1), ("turn_cap", 1), ("concurrency", 1), ("seed", 0), ("temperature", 0), ("max_cost", 0)):
+    for name, least in (
+        ("rollouts", 1),
+        ("turn_cap", 1),
+        ("concurrency", 1),
+        ("seed", 0),
+        ("temperature", 0),
+        ("max_cost", 0),
+    ):
         if not value[name] >= least:
             raise ValueError(f"{flag(name)} {value[name]} is too small; the least is {least}")
     tasks = {t.name: t.family for t in all_tasks()}
@@ -285,7 +304,8 @@ def settings(given: Mapping[str, Any], root: Path) -> Settings:
         for model in models.values():
             if not model.in_process and model.price({"prompt": 1, "completion": 1}) is None:
                 raise ValueError(
-                    f"--max-cost {value['max_cost']:g} needs a price for {model.name}: give `input` and `output` in a models file"
+                    f"--max-cost {value['max_cost']:g} needs a price for {model.name}: "
+                    "give `input` and `output` in a models file"
                 )
     said = [value[k] for k in ("friction", "difficulty", "temperature", "turn_cap", "no_critic", "extractor")]
     name = "embedded" if embedded else "+".join(map(slug, models))[:60]
@@ -295,12 +315,14 @@ def settings(given: Mapping[str, Any], root: Path) -> Settings:
     run = root / value["run"] if value["run"] else root / "runs" / f"{name}-{mark[:8]}"
     return Settings(
         model=value["model"], pair=tuple(pairs), task=chosen, mode=tuple(m for m in MODES if m in mode),
-        study=value["study"] or STUDIES, rollouts=value["rollouts"], rollouts_of=rollouts_of, tasks_of=tasks_of, seed=value["seed"],
+        study=value["study"] or STUDIES, rollouts=value["rollouts"], rollouts_of=rollouts_of, tasks_of=tasks_of,
+        seed=value["seed"],
         intervention=value["intervention"], friction=value["friction"], difficulty=value["difficulty"],
         temperature=value["temperature"], turn_cap=value["turn_cap"], critic=not value["no_critic"],
         extractor=value["extractor"], record_mode=record_mode, cassettes=cassettes, models=models, run=run,
         report=root / value["report"] if value["report"] else run / "report", concurrency=value["concurrency"],
         plan=value["plan"], embedded=embedded, baseline=root / value["baseline"] if value["baseline"] else None,
         update_baseline=value["update_baseline"], markdown=root / markdown if markdown else None,
-        dask=value["dask"], retry_failed=value["retry_failed"], max_cost=value["max_cost"], shard=read_shard(value["shard"]),
+        dask=value["dask"], retry_failed=value["retry_failed"], max_cost=value["max_cost"],
+        shard=read_shard(value["shard"]),
     )  # fmt: skip

@@ -162,7 +162,8 @@ class Store:
         return sum(self._costs.values())
 
     def ended(self, failed: bool) -> set[Key]:
-        """The rollouts that failed for a cause outside of the models, or those that did not and need not be run again."""
+        """The rollouts that failed for a cause outside of the models, or those that did not and need not be run
+        again."""
         return {k for k, row in self.rows().items() if (row["outcome"] == "infrastructure") is failed}
 
     def consolidate(self) -> dict[Key, Row]:

@@ -191,7 +191,7 @@ Step = Callable[[Sequence[Cell], Cell], str | None]  # (cells walked so far, nex
 class PathKey:
     """`step(walked, cell)` says why `cell` may not follow the cells walked so far, or None if it may; it is only asked
     about cells inside the grid. `optimal` is the number of moves of a shortest path, at least 1. With `waits` a cell
-    may follow itself, and `optimal` counts the waiting."""
+    may follow itself or come again, and `optimal` counts the waiting."""
 
     shape: tuple[int, ...]
     start: Cell
@@ -213,7 +213,7 @@ class CostKey:
 @dataclass(frozen=True)
 class JointKey:
     """Walkers that move at the same time, each from its start to its goal. `blocked` cells bar all. Two may not be in
-    one cell, nor exchange cells, and each may wait. `optimal` is the least number of steps until all have arrived."""
+    one cell, nor exchange cells; each may wait or go back. `optimal` is the least number of steps until all have arrived."""
 
     shape: tuple[int, ...]
     ends: Mapping[str, tuple[Cell, Cell]]

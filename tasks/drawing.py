@@ -112,5 +112,5 @@ def edge(a: tuple[float, float], b: tuple[float, float], css: str = "edge", tip:
 
 def node(at: tuple[float, float], name: object, css: str = "node") -> str:
     """A named node."""
-    width = max(30, 8 * len(plain(name)) + 8)
+    width = max(30, 9 * len(plain(name)) + 10)
     return rect(at[0] - width / 2, at[1] - 12, width, 24, css) + text(at[0], at[1] + 4, name)

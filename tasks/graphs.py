@@ -1,57 +1,108 @@
-"""Edges as agents see them: told in one of several wordings, in one of several styles of names, and read again."""
+"""Edges between named nodes: told in one of several wordings and styles of names, read again, halved, and exchanged."""
 
 from __future__ import annotations
 
 import random
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache
+from itertools import combinations
 
+from tasks import facts
 from tasks.frames import Frame
 
 Edge = tuple[str, str]
+Edges = tuple[Edge, ...]
 
-STYLES = ("{}", "{}", "node {}", "node {}")  # the second and fourth one in capitals
-NODE = r"(?:node )?([A-Za-z]\w*)"
-
-
-def style(name: str, frame: Frame) -> str:
-    """A node's name as a frame writes it; `canonical` reads it again."""
-    number = frame.variant // 4
-    return STYLES[number].format(name.upper() if number % 2 else name)
+CALLED = "(?:(?:node|member) )?"  # what may stand before a name
+NODE = rf"{CALLED}([A-Za-z]\w*)"
 
 
-def canonical(name: str, like: str) -> str:
-    """A name as it is spelled in the instance, where names are spelled like `like`: `title` or `lower`."""
-    return name.title() if like == "title" else name.lower()
+# Telling and reading
 
 
-def tell(edges: Sequence[Edge], wordings: Sequence[str], frame: Frame) -> list[str]:
-    """One line an edge, in the frame's wording; wordings hold `{a}` and `{b}`."""
-    wording = wordings[frame.variant % 4 % len(wordings)]
-    return [wording.format(a=style(a, frame), b=style(b, frame)) for a, b in edges]
+def heading(line: str, frame: Frame) -> list[str]:
+    """The line that states the frame; only if it is the plain one, as any other is plain to see."""
+    return [line] if frame.friction == "none" else []
 
 
-def read(text: str, wordings: Sequence[str], like: str, directed: bool) -> tuple[Edge, ...]:
-    """Inverse of `tell` for any frame: all edges told in any wording, sorted; undirected ones with sorted ends."""
-    edges = set()
-    for wording in wordings:
-        pattern = re.escape(wording).replace(r"\{a\}", NODE).replace(r"\{b\}", NODE)
-        for found in re.findall(rf"(?<![\w-]){pattern}(?![\w-])", text):
-            a, b = (canonical(name, like) for name in found)
-            if wording.index("{b}") < wording.index("{a}"):
-                a, b = b, a
-            edges.add((a, b) if directed else (min(a, b), max(a, b)))
-    return tuple(sorted(edges))
+def style(name: str, frame: Frame, called: str = "node") -> str:
+    """A node's name as a frame writes it: maybe in capitals, and maybe with what nodes are called."""
+    name = name.upper() if frame.variant & 4 else name
+    return f"{called} {name}" if frame.variant & 8 else name
 
 
-def halves(edges: Sequence[Edge], rng: random.Random) -> tuple[tuple[Edge, ...], tuple[Edge, ...]]:
-    """Two disjoint halves of the edges, sorted."""
-    order = list(edges)
-    rng.shuffle(order)
-    half = len(order) // 2
-    return tuple(sorted(order[:half])), tuple(sorted(order[half:]))
+def tell(edges: Sequence[Edge], wordings: Sequence[str], frame: Frame, called: str = "node") -> list[str]:
+    """One line an edge, in one of four wordings, which hold `{a}` and `{b}`."""
+    wording = wordings[frame.variant % 4]
+    return [wording.format(a=style(a, frame, called), b=style(b, frame, called)) for a, b in edges]
 
 
-def union(parts: Sequence[Sequence[Edge]]) -> tuple[Edge, ...]:
-    """All edges of the parts, sorted."""
-    return tuple(sorted({edge for part in parts for edge in part}))
+@cache
+def patterns(wordings: Sequence[str], **values: Sequence[str]) -> list[re.Pattern[str]]:
+    """For each wording what finds it in a text. Groups are called like the holes, which are filled by one of `values`
+    or, where none are given, by the name of a node."""
+    holes = {hole: rf"{CALLED}(?P<{hole}>[A-Za-z]\w*)" for hole in "ab"}
+    holes |= {hole: rf"(?P<{hole}>{'|'.join(words)})" for hole, words in values.items()}
+    return [re.compile(rf"(?<![\w-]){wording.format(**holes)}(?![\w-])") for wording in wordings]
+
+
+def read(text: str, wordings: Sequence[str], spell: Callable[[str], str], directed: bool = False) -> Edges:
+    """Inverse of `tell` in any frame: all edges, sorted; undirected ones with sorted ends. `spell` is how names are
+    written in the instance."""
+    found = (match for pattern in patterns(wordings) for match in pattern.finditer(text))
+    edges = {(spell(match["a"]), spell(match["b"])) for match in found}
+    return tuple(sorted(edges if directed else {edge(a, b) for a, b in edges}))
+
+
+# Edges
+
+
+def edge(a: str, b: str) -> Edge:
+    """An undirected edge."""
+    return (a, b) if a < b else (b, a)
+
+
+def nodes(edges: Sequence[Edge]) -> list[str]:
+    return sorted({node for pair in edges for node in pair})
+
+
+def near(edges: Sequence[Edge]) -> dict[str, list[str]]:
+    """For each node those that an edge joins it with."""
+    found: dict[str, list[str]] = {}
+    for a, b in edges:
+        found.setdefault(a, []).append(b)
+        found.setdefault(b, []).append(a)
+    return found
+
+
+def halves(
+    edges: Sequence[Edge], rng: random.Random, tries: int = 1, told: Callable[[Sequence[Edges]], int] = len
+) -> tuple[Edges, Edges]:
+    """Two disjoint halves of the edges, sorted: of some random ones those that have `told` least."""
+    best, least = None, 0
+    for _ in range(tries):
+        order = list(edges)
+        rng.shuffle(order)
+        half = len(order) // 2
+        cut = tuple(sorted(order[:half])), tuple(sorted(order[half:]))
+        if best is None or told(cut) < least:
+            best, least = cut, told(cut)
+        if not least:
+            break
+    assert best
+    return best
+
+
+def exchanges(edges: Sequence[Edge], kept: Sequence[Edge]) -> Iterator[tuple[Edge, Edge]]:
+    """Undirected edges that are not `kept`, each with those that may take its place between the same nodes."""
+    spare = [pair for pair in combinations(nodes(edges), 2) if pair not in edges]
+    for gone in edges:
+        yield from ((gone, come) for come in spare if gone not in kept)
+
+
+def lie(edges: Sequence[Edge], pool: Sequence[str], rng: random.Random) -> Edges:
+    """One undirected edge exchanged; for one with a node of the `pool` if all nodes are joined already."""
+    gone = rng.choice(edges)
+    spare = [[pair for pair in combinations(names, 2) if pair not in edges] for names in (nodes(edges), pool)]
+    return facts.exchanged(edges, gone, rng.choice(spare[0] or spare[1]))

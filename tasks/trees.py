@@ -1,16 +1,16 @@
-"""Rooted trees and forests: grown, put together, climbed, and laid out for drawing. An edge is `(child, parent)`."""
+"""Rooted trees and forests: grown, climbed, changed, and laid out for drawing. An edge is `(child, parent)`."""
 
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
-from tasks.graphs import Edge
+from tasks.graphs import Edge, Edges, nodes
 
 Parents = Mapping[str, str]  # child -> parent; from a text that somebody garbled it may run in circles
 
 
-def grown(names: Sequence[str], rng: random.Random, roots: int = 1, reach: int = 5, most: int = 3) -> tuple[Edge, ...]:
+def grown(names: Sequence[str], rng: random.Random, roots: int = 1, reach: int = 5, most: int = 3) -> Edges:
     """A random forest whose first `roots` names have no parent. The smaller `reach`, the deeper it is; nobody has more
     than `most` children."""
     edges: list[Edge] = []
@@ -18,15 +18,6 @@ def grown(names: Sequence[str], rng: random.Random, roots: int = 1, reach: int =
         having = [parent for _, parent in edges]
         edges.append((names[at], rng.choice([n for n in names[max(0, at - reach) : at] if having.count(n) < most])))
     return tuple(sorted(edges))
-
-
-def merged(parts: Sequence[Sequence[Edge]]) -> tuple[Edge, ...]:
-    """All edges of the parts, sorted. Raises ValueError, naming the child, where one has two parents."""
-    parents: dict[str, str] = {}
-    for child, parent in (edge for part in parts for edge in part):
-        if parents.setdefault(child, parent) != parent:
-            raise ValueError(f"{child} is told to be below {parents[child]} and below {parent}")
-    return tuple(sorted(parents.items()))
 
 
 def climb(parents: Parents, name: str) -> list[str]:
@@ -37,9 +28,14 @@ def climb(parents: Parents, name: str) -> list[str]:
     return way
 
 
-def elsewhere(parents: Parents, child: str, names: Sequence[str]) -> list[str]:
-    """Which of `names` could be the parent of `child` instead of its own, without a circle."""
-    return [name for name in names if name != parents[child] and child not in climb(parents, name)]
+def exchanges(edges: Sequence[Edge], kept: Sequence[Edge] = ()) -> Iterator[tuple[Edge, Edge]]:
+    """Edges that are not `kept`, each with those that lead to another parent instead, without a circle."""
+    parents = dict(edges)
+    ways = {name: climb(parents, name) for name in nodes(edges)}
+    for child, parent in (edge for edge in edges if edge not in kept):
+        for other, way in ways.items():
+            if other != parent and child not in way:
+                yield (child, parent), (child, other)
 
 
 def layout(edges: Sequence[Edge], width: float = 84, height: float = 64) -> dict[str, tuple[float, float]]:

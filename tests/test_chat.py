@@ -129,7 +129,7 @@ def error(code, message="no", **more):
 
 FILTERED = error("content_filter", "The response was filtered", innererror={"code": "ResponsibleAIPolicyViolation"})
 AGAIN = {
-    "429": ((429, error("rate_limit_exceeded"), {}), 5, "429"),
+    "409": ((409, error("conflict"), {}), 5, "409"),
     "500": ((500, b"oops", {}), 5, "500"),
     "502": ((502, b"<html>Bad gateway</html>", {"content-type": "text/html"}), 5, "Bad gateway"),
     "529": ((529, error("overloaded_error"), {}), 5, "529"),
@@ -234,7 +234,7 @@ def test_faults_that_stay_fail_at_once(ask, item, says):
 
 
 def test_the_filter_waits_longer_than_the_network(ask):
-    with Endpoint((429, error("rate_limit_exceeded"), {})) as endpoint, pytest.raises(EndpointError):
+    with Endpoint((503, error("overloaded"), {})) as endpoint, pytest.raises(EndpointError):
         ask(endpoint)
     network, ask.slept[:] = list(ask.slept), []
     with Endpoint(reply("", "content_filter")) as endpoint, pytest.raises(EndpointError):
@@ -258,7 +258,7 @@ def test_pauses_are_drawn_from_the_request(ask):
     ("headers", "least"), [({"retry-after": "17"}, 17), ({"retry-after": "2.5"}, 2.5), ({"retry-after-ms": "9000"}, 9)]
 )
 def test_retry_after_is_honoured(ask, headers, least):
-    with Endpoint((429, error("rate_limit_exceeded"), headers), reply()) as endpoint:
+    with Endpoint((503, error("overloaded"), headers), reply()) as endpoint:
         ask(endpoint)
     assert least <= ask.slept[0] <= 1.25 * least
 

@@ -46,7 +46,10 @@ def cluster(tmp_path):
 
 def results(folder):
     """Rows without what differs between two runs of the same."""
-    return [{k: v for k, v in row.items() if k != "turns"} | {"said": [t["text"] for t in row["turns"]]} for row in load(folder)]
+    return [
+        {k: v for k, v in row.items() if k != "turns"} | {"said": [t["text"] for t in row["turns"]]}
+        for row in load(folder)
+    ]
 
 
 def test_the_same_as_on_one_machine(cluster, tmp_path):
@@ -79,7 +82,9 @@ def test_a_killed_worker_loses_nothing(cluster, tmp_path):
 
         killer = threading.Thread(target=kill, daemon=True)
         killer.start()
-        done = suite(*given, f"--cassettes={tmp_path}/c", f"--run={tmp_path}/r", f"--dask={address}", OPENAI_API_KEY=FAKE_KEY)
+        done = suite(
+            *given, f"--cassettes={tmp_path}/c", f"--run={tmp_path}/r", f"--dask={address}", OPENAI_API_KEY=FAKE_KEY
+        )
         killer.join(timeout=10)
         assert 5 <= killed_at[0] < 48, "killed in the midst of it"
         assert workers[0].wait(timeout=10) == -signal.SIGKILL

@@ -20,11 +20,11 @@ from collabtax.session import Session
         (["--type=path"], "FINAL: (0,0) -> (0,1)", [[0, 0], [0, 1]], "clean"),
         (["--type=path"], "I have no idea.", None, "none"),
         (["--type=path"], "", None, "empty"),
-        (["--type=slots", '--form={"events": ["demo", "retro"]}'], "demo: 09:00\nretro: 1 pm", {"demo": "09:00", "retro": "13:00"},
-         "clean"),
+        (["--type=slots", '--form={"events": ["demo", "retro"]}'], "demo: 09:00\nretro: 1 pm",
+         {"demo": "09:00", "retro": "13:00"}, "clean"),
         (["--type=path", "--yaml"], "answer: [[0, 0], [0, 1]]\nscheme: as written", [[0, 0], [0, 1]], "clean"),
-        (["--type=path", "--messages"], json.dumps([{"speaker": "a", "text": "FINAL: (0,0), (0,1)"}, {"text": "I agree. ACTI!"}]),
-         [[0, 0], [0, 1]], "clean"),
+        (["--type=path", "--messages"],
+         json.dumps([{"speaker": "a", "text": "FINAL: (0,0), (0,1)"}, {"text": "I agree. ACTI!"}]), [[0, 0], [0, 1]], "clean"),
     ],
 )  # fmt: skip
 def test_answers_are_read_as_json(arguments, text, answer, warning, tmp_path, capsys, monkeypatch):
@@ -57,7 +57,13 @@ def test_what_cannot_be_read_is_said_in_one_line(arguments, said, tmp_path, caps
 
 
 def run(tmp_path, root, **given):
-    options = {"model": ["sim/weak"], "task": ["maze", "schedule"], "mode": ["solo", "homo"], "rollouts": 4, "turn_cap": 3}
+    options = {
+        "model": ["sim/weak"],
+        "task": ["maze", "schedule"],
+        "mode": ["solo", "homo"],
+        "rollouts": 4,
+        "turn_cap": 3,
+    }
     session = Session({**options, "cassettes": str(tmp_path / "c"), "run": str(tmp_path / "r"), **given}, root)
     cells, tally = session.settings.cells("tax"), Tally()
     for one in cells:

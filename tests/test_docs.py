@@ -67,7 +67,16 @@ def workflows():
 
 @pytest.mark.parametrize("code", [*blocks("sh"), *workflows()])
 def test_commands_use_options_that_exist(code):
-    known = {flag(name) for name, *_ in OPTIONS} | {"-n", "-m", "-k", "-q", "-r", "--port", "--require-hashes"}
+    known = {flag(name) for name, *_ in OPTIONS} | {
+        "-n",
+        "-m",
+        "-k",
+        "-q",
+        "-r",
+        "--port",
+        "--nthreads",
+        "--require-hashes",
+    }
     for line in code.splitlines():
         words = shlex.split(line, comments=True)
         if words[:1] == ["make"]:
@@ -84,7 +93,7 @@ def test_links_lead_somewhere(page):
 
 
 def test_options_in_prose_exist():
-    known = {flag(name) for name, *_ in OPTIONS} | {"--help"}
+    known = {flag(name) for name, *_ in OPTIONS} | {"--help", "--nthreads"}
     for page in PAGES:
         for option in re.findall(r"`(--[a-z][a-z-]*)", page.read_text()):
             assert option in known or option.startswith("--benchmark-"), (page.name, option)

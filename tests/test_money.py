@@ -91,7 +91,13 @@ def test_a_limit_needs_prices(tmp_path):
 
 def test_without_a_limit_nothing_is_read(tmp_path, root, monkeypatch):
     monkeypatch.setattr(Store, "spent", lambda self: 1 / 0)
-    given = {"model": ["sim/weak"], "task": ["maze"], "rollouts": 1, "cassettes": str(tmp_path / "c"), "run": str(tmp_path / "r")}
+    given = {
+        "model": ["sim/weak"],
+        "task": ["maze"],
+        "rollouts": 1,
+        "cassettes": str(tmp_path / "c"),
+        "run": str(tmp_path / "r"),
+    }
     session = Session(given, root)
     for cell in session.settings.cells("tax"):
         assert session.run_cell(cell, lambda rollout: None) == []

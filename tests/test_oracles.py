@@ -1,5 +1,5 @@
-"""Every task against an oracle that shares no code with it: the solver's answer is right, and where a score compares with
-one answer it is the only one."""
+"""Every task against an oracle that shares no code with it: the solver's answer is right, and where a score compares
+with one answer it is the only one."""
 
 from __future__ import annotations
 

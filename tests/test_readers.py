@@ -827,6 +827,346 @@ def test_nothing_is_read_from_nothing(kind: str, text: str, warning: str) -> Non
     assert (found.answer, found.warning) == (None, warning), found
 
 
+# ---- what agents say around answers ----------------------------------------------------------------------------------
+
+AROUND: list[tuple[Form, list[str], Any]] = [
+    (NUMBER, ["FINAL: 42", "Agreed. The value of D is 5 and of E is 7, so that is right. ACTI!"], 42),
+    (
+        NUMBER,
+        ["My total is 12, what is yours?", "Mine is 30, so together 42.\nFINAL: 42", "I agree, 12 + 30 = 42. ACTI!"],
+        42,
+    ),
+    (NUMBER, ["The sum is 12 + 30 = 42. ACTI!"], 42),
+    (NUMBER, ["FINAL: 42 (nodes 3, 4 and 5)"], 42),
+    (NUMBER, ["FINAL: node 3 has 12, node 4 has 30, total 42"], 42),
+    (NUMBER, ["FINAL: The answer is 42, as 12 + 30 = 42."], 42),
+    (NUMBER, ["FINAL:\n- node 3: 12\n- node 4: 30\n\nTotal: 42"], 42),
+    (
+        BINS,
+        [
+            "FINAL:\nlamp: bin A\nvase: bin B\ndrum: bin A",
+            "Agreed. In my part the lamp has size 3, bin B has capacity 5. ACTI!",
+        ],
+        PACKED,
+    ),
+    (
+        BINS,
+        [
+            "FINAL:\nlamp: bin A\nvase: bin B\ndrum: bin A\n\nCheck: lamp and drum are together in bin A; vase "
+            "fits bin B."
+        ],
+        PACKED,
+    ),
+    (
+        BINS,
+        ["FINAL:\nlamp: bin A\nvase: bin B\ndrum: bin A\n\nThe lamp cannot be in bin B because it is too large."],
+        PACKED,
+    ),
+    (
+        LOGIC,
+        [
+            "FINAL:\nHouse 1: red, cat, milk\nHouse 2: green, owl, tea\nHouse 3: blue, dog, juice\n\nThe owl is "
+            "next to the red house, and tea is not in house 1."
+        ],
+        HOUSES,
+    ),
+    (
+        TOWN,
+        [
+            "FINAL: Altmoor-Birkwald, Birkwald-Corvin, Corvin-Altmoor",
+            "I agree: Altmoor-Birkwald and Birkwald-Corvin are in my list. ACTI!",
+        ],
+        CHAIN,
+    ),
+    (
+        TOWN,
+        [
+            "My edges: Altmoor-Dunhaven, Dunhaven-Elsgrund.\nWhat are yours?",
+            (
+                "Mine: Altmoor-Birkwald, Birkwald-Corvin, Corvin-Altmoor.\nFINAL: Altmoor -> Birkwald -> Corvin -> "
+                "Altmoor"
+            ),
+            "Agreed. ACTI!",
+        ],
+        CHAIN,
+    ),
+    (TOWN, ["FINAL: The tour from Altmoor to Altmoor: Altmoor -> Birkwald -> Corvin -> Altmoor"], CHAIN),
+    (TOWN, ["FINAL: Altmoor -> Birkwald -> Corvin -> Altmoor (total weight 3 + 4 + 5 = 12)"], CHAIN),
+    (THREES, ["FINAL: {A, B, C}, {B, D, F}", "Agreed: {A, C, B} uses my edge A-C. ACTI!"], SETS),
+    (THREES, ["FINAL: {A, B, C}, {B, D, F}\n\n{A, B, E} is no triangle as A-E is missing."], SETS),
+    (
+        THREES,
+        ["Triangles:\n1. A-B-C: edges A-B (mine), B-C (yours), A-C (mine)\n2. B-D-F: edges B-D, D-F, B-F\n\nACTI!"],
+        SETS,
+    ),
+    (
+        QUEUE,
+        ["FINAL: Cleo, Ada, Dima, Bela", "I checked: Ada before Bela, Cleo before Dima. All hold. ACTI!"],
+        ["Cleo", "Ada", "Dima", "Bela"],
+    ),
+    (
+        QUEUE,
+        ["FINAL: Cleo, Ada, Dima, Bela\n\nCheck: Ada is before Bela, Cleo is first, Dima is third."],
+        ["Cleo", "Ada", "Dima", "Bela"],
+    ),
+    (
+        QUEUE,
+        ["The people are Ada, Bela, Cleo and Dima.\nSo the order is Cleo, Ada, Dima, Bela. ACTI!"],
+        ["Cleo", "Ada", "Dima", "Bela"],
+    ),
+    (ROUND, ["Going clockwise: Cleo, Ada, Dima, Bela. ACTI!"], ["Cleo", "Ada", "Dima", "Bela"]),
+    (ROUND, ["FINAL: Cleo, Ada, Dima, Bela (clockwise, Bela sits next to Cleo)"], ["Cleo", "Ada", "Dima", "Bela"]),
+    (SAID, ["The ciphertext is PHHW DW QRRQ. It decodes to MEET AT NOON. ACTI!"], "MEET AT NOON"),
+    (SAID, ["FINAL: MEET AT NOON", "I agree, PHHW is MEET. ACTI!"], "MEET AT NOON"),
+    (SAID, ["FINAL: MEET AT NOON ACTI!"], "MEET AT NOON"),
+    (SAID, ["My half of the key: A=D, B=E\nCipher: PHHW DW QRRQ", "FINAL: MEET AT NOON\nACTI!"], "MEET AT NOON"),
+    (SAID, ["The decoded message is: MEET AT NOON (each letter shifted by 3). ACTI!"], "MEET AT NOON"),
+    (
+        SQUARE,
+        ["My grid:\nC??#\n#B#D\n????", "FINAL:\nCAT#\n#B#D\nEFGH", "1 across is CAT, fits. ACTI!"],
+        ["CAT#", "#B#D", "EFGH"],
+    ),
+    (
+        MIXED,
+        [
+            "FINAL:\nq1: 3\nq2: Ada, Bela\nq3: yes\nq4: Cleo -> Ada\nq5: none",
+            "I agree with q1 and q2, and q3 is yes in my data as well. ACTI!",
+        ],
+        FILLED,
+    ),
+    (
+        MIXED,
+        [
+            "FINAL:\nq1: 3 (not 4)\nq2: Ada, Bela (Cleo is below)\nq3: yes\nq4: Cleo -> Ada\nq5: none of "
+            "them\n\nFor q1 I counted Ada, Bela, Cleo."
+        ],
+        FILLED,
+    ),
+    (
+        ROBOTS,
+        [
+            "A starts at (0,0) and goes to (0,1). B starts at (2,2) and goes to (1,1).",
+            "FINAL:\nA: (0,0), (0,1), (0,1)\nB: (2,2), (1,2), (1,1)",
+            "No collision: A is at (0,1) at step 1, B at (1,2). ACTI!",
+        ],
+        {"A": [[0, 0], [0, 1], [0, 1]], "B": [[2, 2], [1, 2], [1, 1]]},
+    ),
+    (
+        ROBOTS,
+        [
+            "FINAL:\nA: (0,0), (0,1), (0,1)\nB: (2,2), (1,2), (1,1)\n\nStep 1: A (0,1), B (1,2). Step 2: A "
+            "(0,1), B (1,1)."
+        ],
+        {"A": [[0, 0], [0, 1], [0, 1]], "B": [[2, 2], [1, 2], [1, 1]]},
+    ),
+    (
+        REGION,
+        ["FINAL: (0,0), (0,1), (1,1)", "Agreed, (0,1) and (1,1) are free in mine. ACTI!"],
+        [[0, 0], [0, 1], [1, 1]],
+    ),
+    (REGION, ["Walls: (2,2), (2,3), (3,3). Reachable: (0,0), (0,1), (1,1). ACTI!"], [[0, 0], [0, 1], [1, 1]]),
+    (
+        REGION,
+        ["FINAL: the reachable cells are (0,0), (0,1), (1,1); the walls (2,2), (2,3) are not included."],
+        [[0, 0], [0, 1], [1, 1]],
+    ),
+    (
+        ROOMS,
+        [
+            "FINAL:\nstandup: Mon 10:00, R2\ndesign review: Mon 9:00, R1",
+            "Agreed, R1 is free at Mon 9:00 for the design review. ACTI!",
+        ],
+        MEETINGS,
+    ),
+    (
+        TWOS,
+        ["badger = Corvin, because both are red.\nbeaver = Altmoor, because both are blue.\ncamel = Birkwald.\nACTI!"],
+        PAIRS,
+    ),
+    (
+        TWOS,
+        [
+            "FINAL: badger = Corvin, beaver = Altmoor, camel = Birkwald",
+            "badger is a child of beaver, as Corvin is of Altmoor. Agreed. ACTI!",
+        ],
+        PAIRS,
+    ),
+    (
+        TOP,
+        ["FINAL: Dima, Ada, Edda", "Dima has 5, Ada 4 and Edda 3; Bela and Cleo have 2. Agreed. ACTI!"],
+        ["Dima", "Ada", "Edda"],
+    ),
+    (
+        TOP,
+        ["Degrees: Ada 4, Bela 2, Cleo 2, Dima 5, Edda 3.\nSo the top 3 are Dima, Ada, Edda. ACTI!"],
+        ["Dima", "Ada", "Edda"],
+    ),
+    (NUMBER, ["FINAL: 41\n\nWait, actually 42."], 42),
+    (NUMBER, ["**FINAL:** $42$"], 42),
+    (NUMBER, ["FINAL: The number of points is 42, not 41."], 42),
+    (NUMBER, ["FINAL: 3 × 14 = 42"], 42),
+    (NUMBER, ["FINAL ANSWER: **42** points."], 42),
+    (TOWN, ["FINAL: [Altmoor, Birkwald], [Birkwald, Corvin], [Corvin, Altmoor]"], CHAIN),
+    (TOWN, ["FINAL: Edges in order: Altmoor–Birkwald → Birkwald–Corvin → Corvin–Altmoor"], CHAIN),
+    (TOWN, ["FINAL: Altmoor (start) -> Birkwald -> Corvin -> Altmoor (end)"], CHAIN),
+    (
+        TOWN,
+        ["FINAL:\n1. Altmoor to Birkwald (mine)\n2. Birkwald to Corvin (yours)\n3. Corvin to Altmoor (mine)"],
+        CHAIN,
+    ),
+    (
+        TOWN,
+        [
+            "FINAL: Altmoor-Birkwald, Birkwald-Corvin, Corvin-Altmoor. All three edges are used once: "
+            "Altmoor-Birkwald is mine."
+        ],
+        CHAIN,
+    ),
+    (TOWN, ['FINAL: {"path": ["Altmoor", "Birkwald", "Corvin", "Altmoor"], "length": 12}'], CHAIN),
+    (TOWN, ['FINAL: {"edges": [["Altmoor", "Birkwald"], ["Birkwald", "Corvin"], ["Corvin", "Altmoor"]]}'], CHAIN),
+    (THREES, ["FINAL: The triangles are: (A, B, C), (B, D, F)."], SETS),
+    (THREES, ["FINAL: 2 triangles: {A,B,C} and {B,D,F}"], SETS),
+    (THREES, ["FINAL: {A, B, C} (edges A-B, B-C, A-C), {B, D, F} (edges B-D, D-F, B-F)"], SETS),
+    (THREES, ['FINAL: [{"nodes": ["A","B","C"]}, {"nodes": ["B","D","F"]}]'], SETS),
+    (TWOS, ["FINAL:\nbadger ↔ Corvin (both root)\nbeaver ↔ Altmoor (leaf)\ncamel ↔ Birkwald"], PAIRS),
+    (
+        TWOS,
+        ['FINAL:\n[{"a": "badger", "b": "Corvin"}, {"a": "beaver", "b": "Altmoor"}, {"a": "camel", "b": "Birkwald"}]'],
+        PAIRS,
+    ),
+    (TWOS, ["FINAL: Corvin = badger, Altmoor = beaver, Birkwald = camel"], PAIRS),
+    (QUEUE, ["FINAL: The order is: 1) Cleo 2) Ada 3) Dima 4) Bela"], ["Cleo", "Ada", "Dima", "Bela"]),
+    (QUEUE, ["FINAL: Cleo is first, Ada is second, Dima is third, Bela is fourth"], ["Cleo", "Ada", "Dima", "Bela"]),
+    (QUEUE, ['FINAL: {"order": ["Cleo", "Ada", "Dima", "Bela"]}'], ["Cleo", "Ada", "Dima", "Bela"]),
+    (
+        QUEUE,
+        ['FINAL: {"first": "Cleo", "second": "Ada", "third": "Dima", "fourth": "Bela"}'],
+        ["Cleo", "Ada", "Dima", "Bela"],
+    ),
+    (
+        QUEUE,
+        ["| Position | 1 | 2 | 3 | 4 |\n|---|---|---|---|---|\n| Person | Cleo | Ada | Dima | Bela |\nACTI!"],
+        ["Cleo", "Ada", "Dima", "Bela"],
+    ),
+    (
+        QUEUE,
+        ["FINAL: Cleo, then Ada, then Dima, and last Bela. (Ada must come before Bela.)"],
+        ["Cleo", "Ada", "Dima", "Bela"],
+    ),
+    (QUEUE, ["FINAL: last is Bela, first is Cleo, second is Ada, third is Dima"], ["Cleo", "Ada", "Dima", "Bela"]),
+    (QUEUE, ["FINAL: Cleo, Ada, Bela, Dima. No, wait: Cleo, Ada, Dima, Bela"], ["Cleo", "Ada", "Dima", "Bela"]),
+    (SAID, ['FINAL: The message reads "MEET AT NOON".'], "MEET AT NOON"),
+    (SAID, ['FINAL: "Meet at noon" (decoded by Caesar)'], "MEET AT NOON"),
+    (SAID, ["FINAL: PLAINTEXT = MEET AT NOON"], "MEET AT NOON"),
+    (SAID, ["FINAL:\n\nM E E T\nA T\nN O O N"], "MEET AT NOON"),
+    (SQUARE, ["FINAL:\n```\nC A T #\n# B # D\nE F G H\n```\nAcross: CAT, EFGH; down: ..."], ["CAT#", "#B#D", "EFGH"]),
+    (SQUARE, ['FINAL: {"grid": ["CAT#", "#B#D", "EFGH"]}'], ["CAT#", "#B#D", "EFGH"]),
+    (
+        SQUARE,
+        [
+            "FINAL:\n+---+---+---+---+\n| C | A | T | # |\n+---+---+---+---+\n| # | B | # | D "
+            "|\n+---+---+---+---+\n| E | F | G | H |\n+---+---+---+---+"
+        ],
+        ["CAT#", "#B#D", "EFGH"],
+    ),
+    (MIXED, ["FINAL:\n**q1**: `3`\n**q2**: `{Ada, Bela}`\n**q3**: **Yes**\n**q4**: Cleo → Ada\n**q5**: ∅"], FILLED),
+    (
+        MIXED,
+        ["FINAL:\nq1: 3 nodes\nq2: Ada & Bela\nq3: Yes, they are connected\nq4: Cleo, then Ada\nq5: There are none"],
+        FILLED,
+    ),
+    (MIXED, ["FINAL: q1=3; q2=Ada, Bela; q3=yes; q4=Cleo,Ada; q5=none"], FILLED),
+    (
+        MIXED,
+        [
+            'FINAL:\n{\n  "q1": 3,\n  "q2": [\n    "Ada",\n    "Bela"\n  ],\n  "q3": "yes",\n  "q4": [\n    "Cleo",\n    "Ada"\n  ],\n  "q5": []\n}'
+        ],
+        FILLED,
+    ),
+    (
+        MIXED,
+        [
+            "q1: The neighbours are Ada, Bela and Cleo, so 3\nq2: Ada, Bela\nq3: Ada is red and Bela "
+            "too, so yes\nq4: Cleo -> Ada\nq5: No one\nACTI!"
+        ],
+        FILLED,
+    ),
+    (
+        LOGIC,
+        [
+            "FINAL:\nHouse 1 – Colour: red; Pet: cat; Drink: milk\nHouse 2 – Colour: green; Pet: owl; "
+            "Drink: tea\nHouse 3 – Colour: blue; Pet: dog; Drink: juice"
+        ],
+        HOUSES,
+    ),
+    (
+        LOGIC,
+        [
+            'FINAL:\n{\n "house 1": {\n  "colour": "red",\n  "pet": "cat",\n  "drink": "milk"\n },\n "house 2": {\n  "colour": "green",\n  "pet": "owl",\n  "drink": "tea"\n },\n "house 3": {\n  "colour": "blue",\n  "pet": "dog",\n  "drink": "juice"\n }\n}'
+        ],
+        HOUSES,
+    ),
+    (
+        LOGIC,
+        [
+            "FINAL: House 1 is red with a cat and milk, house 2 is green with an owl and tea, house 3 "
+            "is blue with a dog and juice."
+        ],
+        HOUSES,
+    ),
+    (
+        LOGIC,
+        ["FINAL:\n**House 1:** red | cat | milk\n**House 2:** green | owl | tea\n**House 3:** blue | dog | juice"],
+        HOUSES,
+    ),
+    (BINS, ["FINAL:\nA: [lamp, drum]\nB: [vase]"], PACKED),
+    (
+        BINS,
+        [
+            "FINAL:\nBin A: lamp, drum (total 7)\nBin B: vase (total 5)\n\nThe lamp and the vase may "
+            "not share a bin, so vase is not in bin A."
+        ],
+        PACKED,
+    ),
+    (BINS, ["FINAL: lamp in A, vase in B, drum in A"], PACKED),
+    (
+        ROBOTS,
+        ['FINAL:\n{\n "A": [[0,0],\n  [0,1],\n  [0,1]],\n "B": [[2,2],\n  [1,2],\n  [1,1]]\n}'],
+        {"A": [[0, 0], [0, 1], [0, 1]], "B": [[2, 2], [1, 2], [1, 1]]},
+    ),
+    (
+        ROBOTS,
+        ["FINAL: Robot A: (0,0) → (0,1) → (0,1) (waits); Robot B: (2,2) → (1,2) → (1,1)"],
+        {"A": [[0, 0], [0, 1], [0, 1]], "B": [[2, 2], [1, 2], [1, 1]]},
+    ),
+    (
+        ROBOTS,
+        [
+            "FINAL:\n**Robot A** (from (0,0) to (0,1)): (0,0) → (0,1) → wait\n**Robot B** (from (2,2) "
+            "to (1,1)): (2,2) → (1,2) → (1,1)"
+        ],
+        {"A": [[0, 0], [0, 1], [0, 1]], "B": [[2, 2], [1, 2], [1, 1]]},
+    ),
+    (REGION, ['FINAL: {"cells": [[0,0],[0,1],[1,1]], "count": 3}'], [[0, 0], [0, 1], [1, 1]]),
+    (REGION, ["FINAL: 3 cells: (0,0), (0,1), (1,1)."], [[0, 0], [0, 1], [1, 1]]),
+    (REGION, ["FINAL:\nRow 0: 0, 1\nRow 1: 1"], [[0, 0], [0, 1], [1, 1]]),
+    (REGION, ["FINAL:\n- Row 0: (0,0), (0,1)\n- Row 1: (1,1)\nTotal: 3 cells"], [[0, 0], [0, 1], [1, 1]]),
+    (
+        TOP,
+        ["FINAL:\n1. **Dima** – 5 edges (Ada, Bela, Cleo, Edda)\n2. **Ada** – 4 edges\n3. **Edda** – 3 edges"],
+        ["Dima", "Ada", "Edda"],
+    ),
+    (TOP, ["FINAL: Dima (degree 5) > Ada (degree 4) > Edda (degree 3)"], ["Dima", "Ada", "Edda"]),
+    (TOP, ["FINAL: top 1: Dima, top 2: Ada, top 3: Edda"], ["Dima", "Ada", "Edda"]),
+]
+
+
+@pytest.mark.parametrize(("form", "texts", "answer"), AROUND)
+def test_what_stands_around_answers(form: Form, texts: list[str], answer: Any) -> None:
+    found = read(form, [(f"agent {n % 2}", text) for n, text in enumerate(texts)])
+    assert agrees(form, found.answer, answer), found
+
+
 # ---- published material ----------------------------------------------------------------------------------------------
 
 YES_NO = ("yes", "no")

@@ -195,7 +195,7 @@ def test_precedence(tmp_path):
         False,
     )
     assert settings({"model": ["a", "b"]}, tmp_path).model == ("a", "b")
-    assert {o[0] for o in OPTIONS} - {"no_critic", "family"} <= {f.name for f in dataclasses.fields(table)}
+    assert {o[0] for o in OPTIONS} - {"no_critic", "family", "profile"} <= {f.name for f in dataclasses.fields(table)}
 
 
 def test_forms_of_options(tmp_path):
@@ -339,6 +339,27 @@ def test_a_model_may_have_fewer_tasks(tmp_path):
     cells = settings(given_, tmp_path).cells("tax")
     assert {c.task for c in cells if "b" in c.models} == {"maze"}
     assert {c.task for c in cells if "b" not in c.models} == {"maze", "relaquery"}
+
+
+def test_profiles_stand_for_options_and_what_is_given_wins(tmp_path):
+    quick = settings(LIVE | {"profile": "quick"}, tmp_path)
+    assert (quick.rollouts, quick.turn_cap, quick.mode) == (3, 8, ("solo", "homo"))
+    assert settings(LIVE | {"profile": "quick", "rollouts": "9"}, tmp_path).rollouts == 9
+    assert settings(LIVE | {"profile": "paper"}, tmp_path).rollouts == 50
+    assert settings(LIVE | {"profile": "ci"}, tmp_path).record_mode == "none"
+    (tmp_path / "pyproject.toml").write_text(
+        "[tool.collabtax]\nrollouts = 7\nturn_cap = 5\n"
+        "[tool.collabtax-profiles.nightly]\nrollouts = 11\nmodel = ['n']\n"
+    )
+    nightly = settings({"profile": "nightly"}, tmp_path)
+    assert (nightly.rollouts, nightly.turn_cap, nightly.model) == (11, 5, ("n",))
+    with pytest.raises(
+        ValueError, match=r"--profile 'nightlee' is not known \(did you mean nightly\?\); known: quick, paper, ci"
+    ):
+        settings({"profile": "nightlee"}, tmp_path)
+    (tmp_path / "pyproject.toml").write_text("[tool.collabtax-profiles.odd]\nrolouts = 11\n")
+    with pytest.raises(ValueError, match="unknown option 'rolouts'"):
+        settings(LIVE | {"profile": "odd"}, tmp_path)
 
 
 def test_settings_that_change_requests_have_folders_of_their_own(tmp_path):

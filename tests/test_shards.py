@@ -1,6 +1,5 @@
 """Parts of a study on several machines: together they are the whole, and what does not fit together is refused."""
 
-
 import pytest
 from test_suite import suite
 

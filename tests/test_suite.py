@@ -261,7 +261,18 @@ def test_a_plan_is_near_the_truth_and_knows_what_is_recorded(tmp_path):
 
 def test_a_plan_learns_from_what_ran(tmp_path, endpoint, models_file):
     """A quarter of the rollouts ran; the plan for the rest is within a quarter of what the rest then costs."""
-    given = ["--models", models_file, "--model", "sim/http", "--turn-cap", 4, "--cassettes", tmp_path / "c", "--run", tmp_path / "r"]
+    given = [
+        "--models",
+        models_file,
+        "--model",
+        "sim/http",
+        "--turn-cap",
+        4,
+        "--cassettes",
+        tmp_path / "c",
+        "--run",
+        tmp_path / "r",
+    ]
     suite(*given, "--rollouts", 5, OPENAI_API_KEY=FAKE_KEY)
     before = sum(row["cost"] for row in load(tmp_path / "r"))
     planned = suite("--plan", *given, "--rollouts", 20).stdout
@@ -273,7 +284,18 @@ def test_a_plan_learns_from_what_ran(tmp_path, endpoint, models_file):
 
 
 def test_failures_alone_can_be_retried(tmp_path):
-    given = ["--model", "sim/strong", "--task", "maze", "--rollouts", 3, "--cassettes", tmp_path / "c", "--run", tmp_path / "r"]
+    given = [
+        "--model",
+        "sim/strong",
+        "--task",
+        "maze",
+        "--rollouts",
+        3,
+        "--cassettes",
+        tmp_path / "c",
+        "--run",
+        tmp_path / "r",
+    ]
     suite(*given)
     rows = load(tmp_path / "r")
     assert len(rows) == 12

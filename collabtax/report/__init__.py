@@ -33,7 +33,8 @@ def finish(session: Session, cells: Sequence[Cell], tally: Tally) -> tuple[list[
     results = ((c, {seed: rows.get(key) for seed, key in session.keys(c).items()}) for c in dict.fromkeys(cells))
     summary = summarise(results)
     said += text.lines(summary, tally.unplayed)
-    compared, verdict = ([], 0)
+    compared: list[str] = []
+    verdict = 0
     if session.settings.baseline:
         compared, verdict = gate(session, session.settings.baseline, cells, rows)
     folder, summary_file = session.settings.report, session.settings.markdown

@@ -29,7 +29,15 @@ def lines(summary: Summary, compared: Sequence[str]) -> Iterator[str]:
     yield from table(
         ["model", "family", "solo", "homo", "tax", "ratio gap", "tasks"],
         [
-            [cell(x.model), x.scope, number(x.solo), number(x.homo), interval(x.tax), interval(x.ratio), str(len(x.tasks))]
+            [
+                cell(x.model),
+                x.scope,
+                number(x.solo),
+                number(x.homo),
+                interval(x.tax),
+                interval(x.ratio),
+                str(len(x.tasks)),
+            ]
             for x in summary.lines
         ],
     )

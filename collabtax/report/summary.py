@@ -103,9 +103,10 @@ class Counts:
 
 @dataclass(frozen=True)
 class Summary:
-    """What a run says. `readings` counts for each team how answers were read (`graders.extract.WARNINGS`), `agreement` what
-    two extractors made of the same transcripts. `pairs` come with their seat asymmetry over the same tasks. `hint`, how closely this many
-    rollouts measure, and `caveat`, what intervals over few tasks are about, are "" where there is nothing to say."""
+    """What a run says. `readings` counts for each team how answers were read (`graders.extract.WARNINGS`),
+    `agreement` what two extractors made of the same transcripts. `pairs` come with their seat asymmetry over the same
+    tasks. `hint`, how closely this many rollouts measure, and `caveat`, what intervals over few tasks are about, are
+    "" where there is nothing to say."""
 
     cells: tuple[CellSummary, ...]
     lines: tuple[Line, ...]

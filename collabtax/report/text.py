@@ -9,7 +9,6 @@ from collabtax.cells import printable
 from collabtax.report.summary import Summary, label
 from collabtax.statistics import TRACTABLE, Estimate, PairRow
 
-
 AGREEMENTS = ("equal", "differ", "first only", "second only", "neither")
 
 

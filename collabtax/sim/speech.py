@@ -47,7 +47,9 @@ class Voice:
         return joint.join(form.format(*cell) for cell in cells)
 
     def told_paths(self, paths: Any) -> str:
-        return "\n" + "\n".join(f"{walker}: {' -> '.join(f'({a}, {b})' for a, b in cells)}" for walker, cells in paths.items())
+        return "\n" + "\n".join(
+            f"{walker}: {' -> '.join(f'({a}, {b})' for a, b in cells)}" for walker, cells in paths.items()
+        )
 
     def told_trail(self, edges: Any) -> str:
         if all(a[1] == b[0] for a, b in pairwise(edges)) and self.rng.random() < 0.5:

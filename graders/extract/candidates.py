@@ -26,7 +26,7 @@ from typing import Any
 
 from graders.extract.envelope import peel
 from graders.extract.kinds import KINDS, Kind, reading
-from graders.extract.marker import ends
+from graders.extract.marker import MARKER, ends
 from graders.extract.reading import Reading
 from tasks.answers import Form
 
@@ -71,6 +71,7 @@ NEVER = re.compile(
     r"|(?:doesn't|does not|won't|will not|didn't|can't|cannot) (?:work|be (?:right|correct))"
     r"|hits? (?:a|the) wall|if (?:needed|necessary|required)|as a (?:fallback|backup)"
     r"|impossible to (?:get|go|reach|move)"
+    r"|(?<!there )is (?:no|not an?) (?:valid )?(?:triangle|edge|pair|group|tour|solution|answer)"
     r"|for (?:example|instance)|e\.g\.|example:|suppose|hypothetical\w*"
     r"|disagree|(?:your|partner's|previous|earlier|old) (?:\w{1,12} ){0,2}(?:has|had|contains) an? (?:error|mistake))\b"
     r"|[✗✘❌]"
@@ -98,6 +99,7 @@ LABEL = (
     r"(?:(?:from|for|of|to|in|using|with|that|which|we|agreed|list|as|cells)\b[^\n:=.\d(\[]{0,60}?)?"
     r"(?::|=|->|\b(?:is|are|should be|must be)\b:?|\n|(?=[(\[\d]))"
 )
+GENERAL = NOUNS.replace("?", "").split() + NOUNS.replace("s?", "").split()
 STRONG = re.compile(r"\b(?:final|agreed|confirmed|definitive)\b[^\n.:]{0,30}$", re.I)
 WEAK = re.compile(
     r"\b(?:your|previous|earlier|wrong|old|partner's|their|alternative|(?:an)?other|possible|candidate"
@@ -106,6 +108,9 @@ WEAK = re.compile(
     re.I,
 )
 CAPITALS = re.compile(r"\b[A-Z]+\b")
+GIVEN = re.compile(  # what an agent was given is called like an answer, too
+    r"\b(?:my|half|part(?:ial)?|view|side|given|(?:en)?coded|encrypted|cipher(?:ed)?|sub)\b[^\n.:]{0,30}$", re.I
+)
 MOST = 200  # labels and boxes of a message that are looked at, counted from its end
 BARE = 24  # characters that may stand around an answer for it to be all that a message says
 BOX = re.compile(r"<(/?)answer>")
@@ -177,7 +182,8 @@ class Message:
 
     def __init__(self, text: str) -> None:
         self.raw = text
-        self.text, self.cut = peel(text)
+        text, self.cut = peel(text)
+        self.text = MARKER.sub(" ", text).strip()
         self.cut = self.cut or bool(CUT.search(self.text[-40:]))
 
     @cached_property
@@ -209,7 +215,7 @@ class Message:
             if label[1].lower().startswith(("answer", "final")) or STRONG.search(lead):
                 if not WEAK.search(lead):
                     strong.append(label.span())
-            elif not WEAK.search(lead):
+            elif not WEAK.search(lead) and not (label[1].lower() not in GENERAL and GIVEN.search(lead)):
                 labels.append(label.span())
         for level, spans in ((2, strong), (1, labels)):
             stop = len(text)
@@ -247,6 +253,13 @@ def best(form: Form, message: Message, explored: bool = False) -> tuple[Offer | 
     return partial, hint
 
 
+def _item(item: Any) -> Any:
+    """An item of a list to compare: names that belong together in any order, the numbers of a cell in theirs."""
+    if not isinstance(item, list):
+        return item
+    return frozenset(item) if all(isinstance(one, str) for one in item) else tuple(item)
+
+
 def checks(later: Any, earlier: Any) -> bool:
     """Whether a list is only some of an earlier one: cells of a path that somebody goes through again to check them."""
     if not (isinstance(later, list) and isinstance(earlier, list)) or (later[0], later[-1]) == (
@@ -254,8 +267,8 @@ def checks(later: Any, earlier: Any) -> bool:
         earlier[-1],
     ):
         return False
-    known = {repr(item) for item in earlier}
-    return len(later) < len(earlier) and all(repr(item) in known for item in later)
+    known = set(map(_item, earlier))
+    return len(later) < len(earlier) and all(_item(item) in known for item in later)
 
 
 def read(form: Form, turns: Sequence[tuple[str, str]]) -> Extraction:

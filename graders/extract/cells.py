@@ -14,12 +14,19 @@ ROW = re.compile(
     r"\brows?[ _]?(\d{1,6})\b[\"']?[ \t]*(?:\([^()\n]{0,30}\)[ \t]*)?[:=,-]?>?[ \t]*(?:\[[ \t]*)?(?:(?:at|in"
     r"|with)[ \t])?(?:columns?|cols?|c)\b[ \t:=]{0,3}\[?"
                  r"((?:[ \t]*\d{1,6}(?:[ \t]?(?:-|to)[ \t]?\d{1,6})?[ \t]*(?:,|and|&|;)?){1,200})", re.I)  # fmt: skip
+ROW_LINE = re.compile(
+    r"^[ \t*-]{0,9}row[ _]?(\d{1,6})[ \t]*:[ \t]*\[?"
+    r"((?:\d{1,6}(?:[ \t]?-[ \t]?\d{1,6})?(?:[ \t]?[,;][ \t]?|\]?[ \t]*$)){1,200})",
+    re.I | re.M,
+)
 SPAN = re.compile(r"(\d{1,6})(?:[ \t]?(?:-|to)[ \t]?(\d{1,6}))?")
 JOINT = re.compile(
     r"(?>[\s\d,;:|.\"'\[\](){}>&+-]|\b(?:and|also|plus|as well as|then|row|column|cells?|the|start|seed"
     r"|finally|or)\b|\([^()\d\n]{1,40}\)){0,60}+",
     re.I,
 )
+FILLED = re.compile(r"\b(?:visited|reach\w*|filled)\b[^\n]{0,30}$", re.I)
+REACHED = re.compile(r"\b(?:visited|reach\w*|filled|free|open)\b[^\n]{0,30}$", re.I)
 MOST = 1000  # names of walkers that are looked at
 WIDE = 100  # cells that "columns 1-100" may stand for
 
@@ -28,9 +35,9 @@ def _rows(text: str) -> tuple[list[list[int]], int, int]:
     """The cells of "row 2: columns 1, 3-5"."""
     cells: list[list[int]] = []
     start, end = len(text), 0
-    for found in ROW.finditer(text):
+    for found in sorted([*ROW.finditer(text), *ROW_LINE.finditer(text)], key=lambda m: m.start()):
         spans = list(SPAN.finditer(found[2]))
-        if len(spans) < 2 and not (spans and spans[0][2]) and not re.search("columns", found[0], re.I):
+        if found.re is ROW and len(spans) < 2 and not (spans and spans[0][2]) and "columns" not in found[0].lower():
             continue
         for span in spans:
             first, last = int(span[1]), int(span[2] or span[1])
@@ -65,7 +72,7 @@ def cells(form: CellsForm, text: str, labelled: bool) -> Reading:
         end = stop
     chosen: list[Any] | None = None
     for run in runs:
-        if APART.search(run[3]) and not re.search(r"\b(?:visited|reach\w*|free|open)\b[^\n]{0,30}$", run[3]):
+        if APART.search(run[3]) and not (REACHED if labelled else FILLED).search(run[3]):
             continue
         better = (
             CORRECTION.search(run[3]) or (len(run[0]) > 1 and (not labelled or len(chosen[0]) < 2)) if chosen else True
@@ -108,7 +115,7 @@ def paths(form: PathsForm, text: str, labelled: bool) -> Reading:
     for mark, begin, stop in zip(marks, begins, stops, strict=False):
         body = text[begin:stop]
         found = path(one, body, labelled=True)
-        if found.answer is None:
+        if found.answer is None or not (labelled or found.solid or len(found.answer) == 1):
             continue
         if len(found.answer) == 1:
             steps.setdefault(mark.name, []).append(found.answer[0])

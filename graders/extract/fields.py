@@ -7,7 +7,7 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import Any
 
-from graders.extract.names import CORRECTION, chains, mentions, unnumbered
+from graders.extract.names import CORRECTION, chains, mentions, outside, unnumbered
 from graders.extract.reading import Reading, any_of, plain
 from graders.extract.values import number_in
 from tasks.answers import Field, FieldsForm
@@ -23,8 +23,8 @@ ALONE = re.compile(r"^[\"')\]]{0,2}[ \t]*\n")  # it stands at the end of a line,
 OPENS = re.compile(r"[\s*#>\"'(\[{-]*")
 SAYS = re.compile(r"[ \t]+(?=[A-Za-z(])[^\n.;:|]{0,60}?(?:\bis\b|\bare\b|:|=|->)", re.I)
 EMPTY = re.compile(
-    r"[\W_]*(?:none|nobody|no one|no-one|nothing|empty(?: (?:set|list))?|(?:there (?:is|are) )?no(?:ne)? "
-    r"(?!of)\w+s\b|null|n/a|∅|\[\s*\]|\{\s*\}|set\(\))(?:\W|$)|\W*(?:\[\s*\]|\{\s*\}|∅)|\s*-\s*$",
+    r"[\W_]*(?:(?:there (?:is|are) )?none|nobody|no one|no-one|nothing|empty(?: (?:set|list))?"
+    r"|(?:there (?:is|are) )?no(?:ne)? (?!of)\w+s\b|null|n/a|∅|\[\s*\]|\{\s*\}|set\(\))(?:\W|$)|\W*(?:\[\s*\]|\{\s*\}|∅)|\s*-\s*$",
     re.I,
 )
 OPEN = re.compile(
@@ -69,7 +69,7 @@ def value(field: Field, text: str) -> Any:
             m for m in found_names if not re.search(r"\bnot (?:\w+ )?$", text[max(0, m.start - 15) : m.start])
         ]
         return _one(text, [(m.name, m.start, m.end) for m in found_names])
-    made = chains(text, found_names)
+    made = chains(text, outside(found_names, text))
     if not made:
         return [] if field.kind == "names" and EMPTY.match(text) else None
     chosen = made[0]

@@ -4,23 +4,24 @@ from __future__ import annotations
 
 import re
 
-from graders.extract.names import Chain, chains, mentions, tuples, unnumbered
+from graders.extract.names import Chain, Mention, chains, mentions, tuples, unnumbered
 from graders.extract.reading import Reading
 from tasks.answers import GroupsForm
 
 JOINT = re.compile(
-    r"(?>[\s\d,;|><=.+/\"'\[\](){}&~:-]|\b(?:and|is|are|node|triangle|pair|group|set|with|equals?|matches"
+    r"(?>\([^()\n]{1,60}\)|[\s\d,;|><=.+/\"'\[\](){}&~:-]|\b(?:and|is|are|nodes?|triangles?|pairs?|groups?|sets?|with|equals?|matches"
     r"|maps? to|corresponds? to|the"
-    r"|same as|also|plus|called|[a-z])\b|\([^()\n]{1,60}\)){0,40}+",
+    r"|same as|also|plus|called|[a-z])\b){0,40}+",
     re.I,
 )
+REMARK = re.compile(r"\((?=[a-z]{3,20}[ :])[^()\n]{1,200}\)")
 BRACKETS = re.compile(r"[(\[{][^()\[\]{}]{1,200}[)\]}]")
 
 
 def groups(form: GroupsForm, text: str, labelled: bool) -> Reading:
     """A list of groups of names. The first list of groups where it is labelled, unless corrected, else the last one."""
     plain_text = unnumbered(text)
-    found = mentions(form.names, plain_text)
+    found = _unremarked(mentions(form.names, plain_text), plain_text)
     chosen: Chain | None = None
     best: list[list[str]] = []
     for chain in chains(plain_text, found, JOINT):
@@ -33,6 +34,20 @@ def groups(form: GroupsForm, text: str, labelled: bool) -> Reading:
     names = [name for group in unique for name in group]
     solid = len(unique) > 1 and (form.size > 2 or len(set(names)) == len(names))
     return Reading(unique, False, solid, True, text[chosen.start : chosen.end])
+
+
+def _unremarked(found: list[Mention], text: str) -> list[Mention]:
+    """The mentions that do not stand in brackets whose first word is none of them."""
+    starts = {m.start for m in found}
+    asides = [m.span() for m in REMARK.finditer(text) if m.start() + 1 not in starts]
+    kept: list[Mention] = []
+    place = 0
+    for mention in found:
+        while place < len(asides) and asides[place][1] <= mention.start:
+            place += 1
+        if place == len(asides) or mention.end <= asides[place][0]:
+            kept.append(mention)
+    return kept
 
 
 def _groups(form: GroupsForm, chain: Chain, text: str, labelled: bool) -> list[list[str]]:

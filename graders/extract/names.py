@@ -15,6 +15,7 @@ from typing import NamedTuple
 from graders.extract.reading import plain
 
 MOST = 10_000  # names of a text that are looked at, counted from its beginning
+ASIDE = re.compile(r"(?<=[\w\"']) ?\([^()\n]{1,200}\)")
 FAR = 300  # characters between two names of a chain at the most
 CORRECTION = re.compile(
     r"\bno\b(?=\s?[,.!:;-]\s|\s(?:wait|actually))|\b(?:actually|wait|sorry|correct(?:ion|ed)|scratch that|i meant?|oops"
@@ -29,7 +30,7 @@ NEGATED = re.compile(
 BULLET = r"[ \t]*(?:(?:[-*+>#]{1,3}|\(?\d{1,4}[.):]|\d{1,4}(?:st|nd|rd|th)\b[.:]?)[ \t]*){0,3}"
 KINDS = (
     "node|vertex|town|city|village|person|item|course|task|house|robot|point|stop|station|seat|position"
-    "|place|number|rank"
+    "|place|number|rank|top"
 )
 NUMERAL = r"first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|last"
 WORDS = (
@@ -38,8 +39,8 @@ WORDS = (
     r"|(?-i:[a-z]+_[a-z]+)"
 )
 JOINT = re.compile(
-    rf"(?>[\s\d,;:|><=.+/\"'\[\](){{}}&#~≻≺-]|\b(?:{WORDS})s?\b|\b\d{{1,3}}(?:st|nd|rd|th)\b"
-    rf"|\((?:[^()\n]{{1,60}})\)){{0,40}}+",
+    rf"(?>\([^()\n]{{1,60}}\)|[\s\d,;:|><=.+/\"'\[\](){{}}&#~≻≺-]|\b(?:{WORDS})s?\b|\b\d{{1,3}}(?:st|nd|rd|th)\b"
+    r"){0,40}+",
     re.I,
 )
 
@@ -185,3 +186,18 @@ def tuples(chain: Chain, size: int) -> list[list[str]] | None:
     if any(len(inner) > 1 or inner & places[-1] for inner in places[:-1]) or (size == 2 and len(names) == 3):
         return None
     return [names[n : n + size] for n in range(0, len(names) - size + 1, size)]
+
+
+def outside(found: list[Mention], text: str) -> list[Mention]:
+    """The mentions that do not stand in brackets behind another one."""
+    ends = {m.end for m in found}
+    asides = [m.span() for m in ASIDE.finditer(text)] if "(" in text else []
+    spans = [(a, b) for a, b in asides if a in ends or (a - 1 in ends and text[a - 1] in "\"'")]
+    kept: list[Mention] = []
+    place = 0
+    for mention in found:
+        while place < len(spans) and spans[place][1] <= mention.start:
+            place += 1
+        if place == len(spans) or mention.end <= spans[place][0]:
+            kept.append(mention)
+    return kept

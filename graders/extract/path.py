@@ -39,6 +39,7 @@ APART = re.compile(
 )
 STEPS = re.compile(r"\b(?:to|go|move|step|enter|take|so)[\s:'\"]{0,3}$", re.I)
 WAITS = re.compile(r"\b(?:wait|stay)", re.I)
+TAIL = re.compile(r"(?:\s{0,3}(?:->|,)\s{0,3}[(\[]?(?:wait|stay)(?:s|ing)?\b[)\]]?){1,50}", re.I)
 PAIR = re.compile(r"\bto\b|->")  # between the ends of a step
 PAIRED = re.compile(r"\b(?:then|from|and|next)\b|[,;\n]", re.I)  # between two steps
 CORRECTION = re.compile(
@@ -178,4 +179,6 @@ def path(form: PathForm, text: str, labelled: bool) -> Reading:
             chosen = run
     if chosen is None or chosen.elided:
         return Reading(hint=bool(runs))
+    if form.waits and (tail := TAIL.match(text, chosen.end)):
+        chosen.cells += [chosen.cells[-1]] * len(WAITS.findall(tail[0]))
     return Reading(chosen.cells, len(chosen.cells) < 2, chosen.solid, True, text[chosen.start : chosen.end])

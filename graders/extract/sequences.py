@@ -5,15 +5,15 @@ from __future__ import annotations
 import re
 from itertools import pairwise
 
-from graders.extract.names import Chain, Mention, chains, mentions, tuples, unnumbered
+from graders.extract.names import Chain, Mention, chains, kind_of, mentions, outside, tuples, unnumbered
 from graders.extract.reading import Reading
 from tasks.answers import OrderForm, TrailForm
 
 ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
 RANK = (
-    r"(?:\b(?:position|place|seat|rank|spot|no\.?|number|step)s?[\"']?[ _]?#?|#)(?P<a>\d{1,3})\b"
+    r"(?:\b(?:position|place|seat|rank|spot|top|no\.?|number|step)s?[\"']?[ _]?#?|#)(?P<a>\d{1,3})\b"
     r"|\b(?P<b>\d{1,3})(?:st|nd|rd|th)\b"
-    rf"|\b(?P<c>{'|'.join(ORDINALS)})\b"
+    rf"|\b(?P<c>last|{'|'.join(ORDINALS)})\b"
 )
 RANK_NAME = re.compile(
     rf"(?:{RANK}|(?:^|(?<=[\n,;{{(])|(?<=[,;{{] ))[ \t\"'*-]{{0,4}}(?P<d>\d{{1,3}}))"
@@ -32,15 +32,17 @@ LISTING = re.compile(
 )
 
 
-def _rank(match: re.Match[str]) -> int:
+def _rank(match: re.Match[str], last: int) -> int:
+    if match["c"] and match["c"].lower() == "last":
+        return last
     if match["c"]:
         return ORDINALS.index(match["c"].lower()) + 1
     return int(match["a"] or match["b"] or match["d"])
 
 
 def _ranked(text: str, found: list[Mention], most: int) -> tuple[list[Mention], bool] | None:
-    """Names in the order of the places that stand beside them, and whether they had to be moved for it; None if not
-    every one of the first has a place of its own."""
+    """Names in the order of the places that stand beside them, and whether that is surer than their order in the text;
+    None if the places are not 1, 2, 3 or 0, 1, 2 and so on."""
     before: list[tuple[int, Mention]] = []
     after: list[tuple[int, Mention]] = []
     bare = True
@@ -50,11 +52,11 @@ def _ranked(text: str, found: list[Mention], most: int) -> tuple[list[Mention], 
             break
         previous = found[place - 1].end if place else 0
         if rank := RANK_NAME.search(text[max(previous, mention.start - 40) : mention.start]):
-            before.append((_rank(rank), mention))
+            before.append((_rank(rank, most), mention))
             seen.add(mention.name)
         stop = found[place + 1].start if place + 1 < len(found) else len(text)
         if rank := NAME_RANK.match(text[mention.end : min(stop, mention.end + 40)]):
-            after.append((_rank(rank), mention))
+            after.append((_rank(rank, most), mention))
             bare = bare and bool(rank["d"])
             seen.add(mention.name)
     for pairs, sure in ((before, True), (after, not bare)):
@@ -63,25 +65,19 @@ def _ranked(text: str, found: list[Mention], most: int) -> tuple[list[Mention], 
             continue
         if sure or len(pairs) == most:
             ordered = [m for _, m in sorted(pairs, key=lambda pair: pair[0])]
-            return ordered, ordered != [m for _, m in pairs]
+            return ordered, pairs is before or ordered != [m for _, m in pairs]
     return None
-
-
-ASIDE = re.compile(r"(?<=[\w\"']) ?\([^()\n]{1,200}\)")
 
 
 def order(form: OrderForm, text: str, labelled: bool) -> Reading:
     """A list of known items in order: the first whole one where it is labelled, unless corrected, else the last one."""
     plain_text = unnumbered(text)
-    found = mentions(form.items, plain_text, short=True)
+    found = outside(mentions(form.items, plain_text, short=True), plain_text)
     need = form.length or len(form.items)
-    asides = [span for m in ASIDE.finditer(plain_text) for span in [m.span()]]
-    if asides:
-        found = _outside(found, asides, plain_text)
     made = chains(plain_text, found)
     chosen: Chain | None = None
     for chain in made:
-        if _better(chain, chosen, need, labelled):
+        if not _compares(chain) and _better(chain, chosen, need, labelled):
             chosen = chain
     ranked = _ranked(text, found, need)
     if ranked and len(ranked[0]) >= need and (ranked[1] or not chosen or len(set(chosen.names)) < need):
@@ -94,6 +90,8 @@ def order(form: OrderForm, text: str, labelled: bool) -> Reading:
     if len(names) == need + 1 and names[0] == names[-1]:  # a closed round
         names.pop()
     whole = len(set(names)) >= need
+    if whole and len(set(names[:need])) == need:  # what follows goes through them again
+        names = names[:need]
     if form.length:
         names = names[: form.length]
     joined = len(chosen.gaps) > 0 and all(re.search(r"[>≻≺<\n]", gap) for gap in chosen.gaps)
@@ -102,26 +100,21 @@ def order(form: OrderForm, text: str, labelled: bool) -> Reading:
     return Reading(names, part, solid, True, text[chosen.start : chosen.end])
 
 
+BEFORE = re.compile(r"[a-z]*(?:before|precedes|>|<)[a-z]*")
+
+
+def _compares(chain: Chain) -> bool:
+    """Whether a chain only compares names two by two: "a before b, c before d"."""
+    pairs = tuples(chain, 2)
+    return bool(pairs and BEFORE.search(kind_of(chain.gaps[0]))) and any(a[1] != b[0] for a, b in pairwise(pairs or []))
+
+
 def _unpaired(names: list[str]) -> list[str]:
     """Names without those told twice in pairs: "a before b, b before c"."""
     paired = (
         len(names) > 2 and len(names) % 2 == 0 and all(names[n] == names[n + 1] for n in range(1, len(names) - 1, 2))
     )
     return [*names[::2], names[-1]] if paired else names
-
-
-def _outside(found: list[Mention], asides: list[tuple[int, int]], text: str) -> list[Mention]:
-    """The mentions that are not in brackets behind another one."""
-    ends = {m.end for m in found}
-    spans = [(a, b) for a, b in asides if a in ends or (a - 1 in ends and text[a - 1] in "\"'")]
-    kept: list[Mention] = []
-    place = 0
-    for mention in found:
-        while place < len(spans) and spans[place][1] <= mention.start:
-            place += 1
-        if place == len(spans) or mention.end <= spans[place][0]:
-            kept.append(mention)
-    return kept
 
 
 def _better(chain: Chain, chosen: Chain | None, need: int, labelled: bool) -> bool:
@@ -139,8 +132,8 @@ EDGE_WORDS = (
     r"|end|start|with|step"
 )
 EDGE_JOINT = re.compile(
-    rf"(?>[\s\d,;|>=.+/\"'\[\](){{}}&~<-]|:(?= ?[\[\"'])|(?<=to\"):|(?<=[a-z\d]):(?=\s)"
-    rf"|\b(?:{EDGE_WORDS})\b|\([^()\n]{{1,40}}\)){{0,40}}+",
+    rf"(?>\([^()\n]{{1,40}}\)|[\s\d,;|>=.+/\"'\[\](){{}}&~<-]|:(?= ?[\[\"'])|(?<=to\"):|(?<=[a-z\d]):(?=\s)"
+    rf"|\b(?:{EDGE_WORDS})\b){{0,40}}+",
     re.I,
 )
 

@@ -5,11 +5,20 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import lru_cache
+from itertools import pairwise
 from typing import NamedTuple
 
 from graders.extract.names import NEGATED, Mention, mentions
 from graders.extract.reading import Reading
 from tasks.answers import TableForm
+
+TIED = re.compile(  # what may stand between a row and its option where nothing says that they are an answer
+    r"(?>\([^()\n]{0,40}\)|[\s\"':=|>@,;.()\[\]{}&#+-]|\b(?:is|are|in|at|on|to|the|an?|has|have|with|and|goes?|go|into|takes?|uses?|gets?"
+    r"|placed?|put|assign(?:ed|s)?|contains?|holds?|lives?|owns?|drinks?|likes?|wears?|of|for|will|be|should|must|row)\b"
+    r"|\b(?:\w{1,20})(?=[\"']?[ \t]?[:=(])|\b(?:house|bin|box|room|slot|position|colou?r|pet|drink|day)\b"
+    r"){0,60}+",
+    re.I,
+)
 
 
 class Token(NamedTuple):
@@ -119,7 +128,10 @@ def table(form: TableForm, text: str, labelled: bool) -> Reading:
     tokens = _tokens(form, text)
     answer: dict[str, str] = {}
     start, end = (tokens[0].start, tokens[0].end) if tokens else (0, 0)
+    gaps = {b.start: text[a.end : b.start] for a, b in pairwise(tokens) if b.start - a.end < 100}
     for row, option in _pairs(tokens, text, column_of):
+        if not labelled and not TIED.fullmatch(gaps.get(max(row.start, option.start), "\x00")):
+            continue
         answer[form.cell(row.row, column_of[option.option])] = option.option
         end = max(end, row.end, option.end)
     if not answer and labelled:

@@ -17,9 +17,16 @@ DIGITS = r"(?<![\w.])(?<!\d,)[-+]?(?:\d{1,3}(?:,\d{3}){1,4}|\d{1,15})(?:\.0{1,4}
 NUMBER = re.compile(rf"({DIGITS})|\b({'|'.join(UNITS)})\b", re.I)
 EQUALS = re.compile(
     r"(?:=|->|:|\b(?:is|are|was|equals?|totals?|makes|gives|comes? to|sums? to|adds? up to|answer|final|get"
-    r"|have|found|count))"
-                    r"\s{0,3}(?:(?:now|then|thus|therefore|indeed|exactly|a total of|the|number|total|sum"
-                        r"|be|of) ?){0,3}[\s:=\"']{0,5}$", re.I)  # fmt: skip
+    r"|have|found|count))\s{0,3}"
+    r"(?:(?:now|then|thus|therefore|indeed|exactly|a total of|the|number|total|sum|be|of) ?){0,3}[\s:=\"']{0,5}$",
+    re.I,
+)
+TOTAL = re.compile(
+    r"\W{0,5}(?:so|therefore|thus|hence|together|in total|(?:the )?(?:grand |final )?(?:total|sum|answer|result))\b",
+    re.I,
+)
+WORD = re.compile(r"\w")
+BARE = 24  # characters around a number that says all by itself
 ADDS = re.compile(r"\s{0,3}(?:[+*/×=:]|->|-\s?\d|(?:plus|minus|times|and|is|are)\b)")
 
 
@@ -52,20 +59,22 @@ def number_in(text: str) -> tuple[int, int, int] | None:
 def number(form: NumberForm, text: str, labelled: bool) -> Reading:
     """A whole number: of the first line with one where it is labelled, unless corrected, else of the last one."""
     at = 0
-    lines: list[tuple[int, str]] = []
+    chosen: tuple[int, str] | None = None
     for line in text.split("\n"):
-        if NUMBER.search(line):
-            lines.append((at, line))
-            if labelled and len(lines) > 1 and not CORRECTION.search(line):
-                lines.pop()
+        if NUMBER.search(line) and (
+            chosen is None
+            or not labelled
+            or CORRECTION.search(line)
+            or (TOTAL.match(line) and WORD.search(NUMBER.split(chosen[1], maxsplit=1)[0]))
+        ):
+            chosen = at, line
         at += len(line) + 1
-    if not lines:
+    found = number_in(chosen[1]) if chosen else None
+    if not chosen or not found:
         return Reading()
-    at, line = lines[-1]
-    found = number_in(line)
-    if not found:
-        return Reading()
-    return Reading(found[0], False, False, True, text[at + found[1] : at + found[2]])
+    number_, start, end = found[0], chosen[0] + found[1], chosen[0] + found[2]
+    part = not labelled and len(text) - (end - start) > BARE
+    return Reading(number_, part, False, True, text[start:end])
 
 
 QUOTED = re.compile(r"\"([^\"\n]{1,400})\"|(?<!\w)'([^'\n]{1,400})'(?!\w)")
@@ -125,14 +134,15 @@ def text(form: TextForm, text: str, labelled: bool) -> Reading:
         len(stacked) == lines or (labelled and first is not None and stacked[0][1] == first[1])
     )
     if chosen is None and whole:
-        said = " ".join(line for line, _, _ in stacked)
+        said = "  ".join(line for line, _, _ in stacked)
         chosen = (said, stacked[0][1], stacked[-1][2]) if _near(form, said) else None
     if chosen is None and (labelled or len(stacked) == lines == 1):
         chosen = first
     if chosen is None or not (answer := spelled(chosen[0])):
         return Reading()
     solid = bool(DECODED.search(text[max(0, chosen[1] - 60) : chosen[1]]))
-    return Reading(answer, False, solid, True, text[chosen[1] : chosen[2]])
+    part = not (labelled or solid or len(stacked) == lines)
+    return Reading(answer, part, solid, True, text[chosen[1] : chosen[2]])
 
 
 def _near(form: TextForm, one: str) -> bool:
