@@ -24,7 +24,8 @@ from collabtax.session import Session
          {"demo": "09:00", "retro": "13:00"}, "clean"),
         (["--type=path", "--yaml"], "answer: [[0, 0], [0, 1]]\nscheme: as written", [[0, 0], [0, 1]], "clean"),
         (["--type=path", "--messages"],
-         json.dumps([{"speaker": "a", "text": "FINAL: (0,0), (0,1)"}, {"text": "I agree. ACTI!"}]), [[0, 0], [0, 1]], "clean"),
+         json.dumps([{"speaker": "a", "text": "FINAL: (0,0), (0,1)"}, {"text": "I agree. ACTI!"}]),
+         [[0, 0], [0, 1]], "clean"),
     ],
 )  # fmt: skip
 def test_answers_are_read_as_json(arguments, text, answer, warning, tmp_path, capsys, monkeypatch):

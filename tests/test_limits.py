@@ -513,7 +513,7 @@ def test_keys_of_one_endpoint_are_limited_apart(monkeypatch):
 @pytest.mark.parametrize("retry_after", [True, False])
 def test_a_limited_endpoint_is_used_well_over_http(tmp_path, retry_after):
     waits = []
-    with Server(latency=0.05, rate=20, burst=5, retry_after=retry_after) as server:
+    with Server(latency=0.05, rate=40, burst=10, retry_after=retry_after) as server:
         threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
 
         async def go():
@@ -533,7 +533,7 @@ def test_a_limited_endpoint_is_used_well_over_http(tmp_path, retry_after):
         server.shutdown()
     assert server.accepted == 60
     assert 0 < server.refused < 20
-    assert took > 2.5
+    assert took > 1.2
     assert any("asked to wait" in cause for cause in waits)
     assert list((tmp_path / "shared").iterdir())
 
@@ -572,8 +572,8 @@ def test_the_measuring_script_works(monkeypatch):
     monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
     import throughput
 
-    one = throughput.measure(3, 8, processes=2, rate=10, retry_after="no")
-    assert 5 <= one["accepted"] <= 40
+    one = throughput.measure(2, 8, processes=2, rate=10, retry_after="no")
+    assert 2 <= one["accepted"] <= 30
     free = throughput.measure(2, 8)
     assert free["refused"] == 0
     assert 4 <= free["calls"] <= 8 * 2 / throughput.LATENCY

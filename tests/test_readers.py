@@ -1078,9 +1078,7 @@ AROUND: list[tuple[Form, list[str], Any]] = [
     (MIXED, ["FINAL: q1=3; q2=Ada, Bela; q3=yes; q4=Cleo,Ada; q5=none"], FILLED),
     (
         MIXED,
-        [
-            'FINAL:\n{\n  "q1": 3,\n  "q2": [\n    "Ada",\n    "Bela"\n  ],\n  "q3": "yes",\n  "q4": [\n    "Cleo",\n    "Ada"\n  ],\n  "q5": []\n}'
-        ],
+        ["FINAL:\n" + json.dumps(FILLED, indent=2)],
         FILLED,
     ),
     (
@@ -1102,7 +1100,14 @@ AROUND: list[tuple[Form, list[str], Any]] = [
     (
         LOGIC,
         [
-            'FINAL:\n{\n "house 1": {\n  "colour": "red",\n  "pet": "cat",\n  "drink": "milk"\n },\n "house 2": {\n  "colour": "green",\n  "pet": "owl",\n  "drink": "tea"\n },\n "house 3": {\n  "colour": "blue",\n  "pet": "dog",\n  "drink": "juice"\n }\n}'
+            "FINAL:\n"
+            + json.dumps(
+                {
+                    f"house {n}": {column: HOUSES[f"house {n} {column}"] for column in ("colour", "pet", "drink")}
+                    for n in (1, 2, 3)
+                },
+                indent=1,
+            )
         ],
         HOUSES,
     ),

@@ -26,7 +26,8 @@ from xml.etree import ElementTree
 
 import pytest
 
-from graders import RULES, Grade, grade
+from collabtax.sim.speech import Voice
+from graders import RULES, Grade, extract, grade
 from tasks import FAMILIES, FRICTIONS, Frame, Problem, Task, all_tasks, get_task, problem, register
 from tasks.answers import (
     CellsKey,
@@ -468,6 +469,25 @@ def equal_forms_score_equal(task: Task[Any], cases: Cases) -> None:
             assert verdict.success, (one.seed, same, verdict.reason)
 
 
+def is_read_as_told(task: Task[Any], cases: Cases) -> None:
+    """An answer in words, in any of many ways to put it, is read back and graded as the answer that it is."""
+    for one in cases[:12]:
+        instance = one.problem.instance
+        form = task.form(one.problem.views[0])
+        voice = Voice(seeded("voice", one.seed), form)
+        for answer in (one.answer, *map(task.solve, one.problem.views)):
+            if not answer:
+                continue
+            said = [("agent 1", "Here is my part."), ("agent 2", f"{voice.final(answer)}\nACTI!")]
+            found = extract.read(form, said)
+            assert grade(task, instance, found.answer).score == grade(task, instance, answer).score, (
+                one.seed,
+                said,
+                found,
+            )
+            assert extract.interpret(form, voice.yaml(answer)).answer == answer, (one.seed, answer)
+
+
 def draws_anything(task: Task[Any], cases: Cases) -> None:
     """Well-formed SVG for right, wrong, missing and hostile answers; text stays text."""
     for one in cases:
@@ -525,6 +545,7 @@ CONTRACT: tuple[Promise, ...] = (
     nothing_is_worth_nothing,
     more_is_not_better,
     equal_forms_score_equal,
+    is_read_as_told,
     draws_anything,
     comes_in_sizes,
 )

@@ -24,7 +24,8 @@ OPENS = re.compile(r"[\s*#>\"'(\[{-]*")
 SAYS = re.compile(r"[ \t]+(?=[A-Za-z(])[^\n.;:|]{0,60}?(?:\bis\b|\bare\b|:|=|->)", re.I)
 EMPTY = re.compile(
     r"[\W_]*(?:(?:there (?:is|are) )?none|nobody|no one|no-one|nothing|empty(?: (?:set|list))?"
-    r"|(?:there (?:is|are) )?no(?:ne)? (?!of)\w+s\b|null|n/a|∅|\[\s*\]|\{\s*\}|set\(\))(?:\W|$)|\W*(?:\[\s*\]|\{\s*\}|∅)|\s*-\s*$",
+    r"|(?:there (?:is|are) )?no(?:ne)? "
+    r"(?!of)\w+s\b|null|n/a|∅|\[\s*\]|\{\s*\}|set\(\))(?:\W|$)|\W*(?:\[\s*\]|\{\s*\}|∅)|\s*-\s*$",
     re.I,
 )
 OPEN = re.compile(
