@@ -46,9 +46,8 @@ def main() -> int:
                     found.add((form.kind, fault[:60]))
                     print(f"{form.kind}: {fault[:200]}: {text!r}", flush=True)
         slowest = max(slowest, time.perf_counter() - start)
-    print(
-        f"{inputs} inputs in {time.monotonic() - begun:.0f} s, slowest text {1000 * slowest:.0f} ms, {len(found)} faults"
-    )
+    seconds = time.monotonic() - begun
+    print(f"{inputs} inputs in {seconds:.0f} s, slowest text {1000 * slowest:.0f} ms, {len(found)} faults")
     return bool(found)
 
 
