@@ -10,7 +10,9 @@ from dataclasses import dataclass
 MODES = ("solo", "half", "homo", "hetero")
 RESERVED = {"con", "prn", "aux", "nul", *(f"{d}{n}" for d in ("com", "lpt") for n in range(1, 10))}
 PLAIN = re.compile(r"[a-z0-9][a-z0-9._-]{0,58}[a-z0-9_-]|[a-z0-9]")
-TAKEN = re.compile(r".*(?:_[0-9a-f]{6}|-view\d|-all-four|-no-l\d)")  # ends as a hash or a condition does
+TAKEN = re.compile(
+    r".*(?:_[0-9a-f]{6}|-view\d|-all-four|-no-l\d|-no-critic|-friction-[a-z]+|-difficulty-[a-z]+)"
+)  # ends as a hash or a condition does
 
 
 def slug(name: str) -> str:
@@ -64,14 +66,17 @@ def tax_cells(
     pairs: Sequence[tuple[str, str]],
     modes: Sequence[str],
     interventions: Sequence[str],
+    sweeps: Sequence[str] = (),
 ) -> Iterator[Cell]:
     """The cells of the tax study (paper, section 4.3): `tasks` are (name, family). A pair runs in both orders; its
-    members also run solo, which its tax needs; interventions concern dialogues only."""
-    conditions = ("", *interventions)
+    members also run solo, which its tax needs; interventions concern dialogues only, sweeps dialogues and solo, apart
+    from the critic, which only solo has."""
+    talking = [sweep for sweep in sweeps if sweep != "no-critic"]
+    conditions = ("", *interventions, *talking)
     for name, family in tasks:
         for model in models:
             if "solo" in modes:
-                yield Cell("tax", name, family, "solo", (model,))
+                yield from (Cell("tax", name, family, "solo", (model,), c) for c in ("", *sweeps))
             if "half" in modes:
                 yield from (Cell("tax", name, family, "half", (model,), f"view{v}") for v in (1, 2))
             if "homo" in modes:

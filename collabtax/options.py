@@ -11,6 +11,15 @@ from collabtax.cells import MODES
 RECORD_MODES = ("none", "once", "new_episodes", "all")
 CLAUSES = ("l1", "l2", "l3", "l4")
 INTERVENTIONS = {"all-four": CLAUSES} | {f"no-{c}": tuple(x for x in CLAUSES if x != c) for c in CLAUSES}
+SWEEPS: dict[str, dict[str, Any]] = {  # a condition -> the settings that its cells have in place of the run's
+    "friction-none": {"friction": "none"},
+    "friction-natural": {"friction": "natural"},
+    "friction-strong": {"friction": "strong"},
+    "difficulty-easy": {"difficulty": "easy"},
+    "difficulty-default": {"difficulty": "default"},
+    "difficulty-hard": {"difficulty": "hard"},
+    "no-critic": {"critic": False},
+}
 STUDIES = ("tax",)
 
 # name, type (bool: a switch; list: may be repeated), default, metavar, help
@@ -30,6 +39,7 @@ OPTIONS: tuple[tuple[str, type, Any, str, str], ...] = (
      "their runs together"),
     ("seed", int, 0, "N", "first seed; a rollout's seed picks its instance and views (default: 0)"),
     ("intervention", list, (), "NAME", f"beside the plain dialogue: {', '.join(INTERVENTIONS)}; several with commas"),
+    ("sweep", list, (), "NAME", f"beside the plain cells: cells under {', '.join(SWEEPS)}; several with commas"),
     ("friction", str, "natural", "LEVEL", "how far apart the agents' frames start: none, natural, strong"),
     ("difficulty", str, "default", "SIZE", "size of the instances: easy, default, hard"),
     ("temperature", float, 0.7, "T", "sampling temperature of the agents (default: 0.7)"),
@@ -58,6 +68,7 @@ CHOICES: dict[str, Sequence[str]] = {
     "mode": MODES,
     "study": STUDIES,
     "intervention": tuple(INTERVENTIONS),
+    "sweep": tuple(SWEEPS),
     "friction": ("none", "natural", "strong"),
     "difficulty": ("easy", "default", "hard"),
     "record_mode": RECORD_MODES,

@@ -53,7 +53,7 @@ class Estimate:
 
 def from_texts(cell: Cell, session: Session) -> tuple[Load, Load, Load]:
     """Least, expected and most of a rollout, from the texts that would be sent."""
-    settings, task = session.settings, get_task(cell.task)
+    settings, task = session.settings.under(cell), get_task(cell.task)
     views = []
     for seed in settings.seeds(cell)[:SAMPLE]:
         one = problem(task, seed, settings.difficulty, settings.friction)

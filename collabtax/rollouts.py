@@ -94,7 +94,7 @@ def cached_problem(task: Task[Any], seed: int, difficulty: str, friction: str) -
 async def run_rollout(cell: Cell, seed: int, settings: Settings, chat: Chat) -> Rollout:
     """Run one rollout. Whatever fails (endpoint, recording, disk, suite) becomes its outcome, never an exception: other
     rollouts are under way beside it, and paid for."""
-    task = get_task(cell.task)
+    task, settings = get_task(cell.task), settings.under(cell)
     transcript, extra, unplayed = Transcript(), list[Completion](), 0
     extraction, grade, readings = extract.Extraction(None, "", ""), Grade(0.0, False, ""), list[extract.Extraction]()
     outcome, error = "infrastructure", ""

@@ -14,7 +14,7 @@ import os
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,7 @@ from typing import Any
 from collabtax.cassettes import canonical
 from collabtax.cells import MODES, Cell, slug, tax_cells
 from collabtax.models import Model, load_model, read_models
-from collabtax.options import CHOICES, OPTIONS, PROFILES, STUDIES, TABLE_ONLY, choose, flag
+from collabtax.options import CHOICES, OPTIONS, PROFILES, STUDIES, SWEEPS, TABLE_ONLY, choose, flag
 
 KEYS = (*(option[0] for option in OPTIONS), *TABLE_ONLY)
 PROTOCOL_VERSION = 1  # raised whenever what is sent changes by other means than a file in prompts/
@@ -42,6 +42,7 @@ class Settings:
     tasks_of: Mapping[str, Sequence[str]]
     seed: int
     intervention: tuple[str, ...]
+    sweep: tuple[str, ...]
     friction: str
     difficulty: str
     temperature: float
@@ -72,7 +73,7 @@ class Settings:
 
         tasks = [(name, get_task(name).family) for name in self.task]
         members = dict.fromkeys((*self.model, *(m for pair in self.pair for m in pair)))
-        cells = dict.fromkeys(tax_cells(tasks, list(members), self.pair, self.mode, self.intervention))
+        cells = dict.fromkeys(tax_cells(tasks, list(members), self.pair, self.mode, self.intervention, self.sweep))
         cells = {c: None for c in cells if self.shard is None or part_of(c, self.shard[1]) == self.shard[0]}
         return [c for c in cells if all(c.task in self.tasks_of.get(m, (c.task,)) for m in c.models)]
 
@@ -99,6 +100,14 @@ class Settings:
             "extractor": self.extractor,
         }
 
+    def under(self, cell: Cell) -> Settings:
+        """The settings of a cell: those of the run, unless its condition is one of a sweep."""
+        return self._swept.get(cell.condition, self)
+
+    @cached_property
+    def _swept(self) -> dict[str, Settings]:
+        return {sweep: replace(self, **SWEEPS[sweep]) for sweep in self.sweep}
+
     def versions(self, cell: Cell) -> dict[str, int | str]:
         """Versions of what a cell's scores depend on; of the protocol's texts it is their digest."""
         import graders
@@ -118,7 +127,7 @@ class Settings:
         asked += [self.models[reader].settings(0) for reader in self.extractors if reader != "program"]
         versions = {k: v for k, v in self.versions(cell).items() if graders or k != "graders"}
         idle = {"solo": ("turn_cap",), "half": ("turn_cap", "critic")}.get(cell.mode, ("critic",))
-        said = {k: v for k, v in self.said.items() if k not in idle}
+        said = {k: v for k, v in self.under(cell).said.items() if k not in idle}
         return hashlib.sha256(canonical([said, versions, asked]).encode()).hexdigest()[:12]
 
     def cassette(self, cell: Cell, seed: int) -> Path:
@@ -317,7 +326,8 @@ def settings(given: Mapping[str, Any], root: Path) -> Settings:
         model=value["model"], pair=tuple(pairs), task=chosen, mode=tuple(m for m in MODES if m in mode),
         study=value["study"] or STUDIES, rollouts=value["rollouts"], rollouts_of=rollouts_of, tasks_of=tasks_of,
         seed=value["seed"],
-        intervention=value["intervention"], friction=value["friction"], difficulty=value["difficulty"],
+        intervention=value["intervention"], sweep=value["sweep"],
+        friction=value["friction"], difficulty=value["difficulty"],
         temperature=value["temperature"], turn_cap=value["turn_cap"], critic=not value["no_critic"],
         extractor=value["extractor"], record_mode=record_mode, cassettes=cassettes, models=models, run=run,
         report=root / value["report"] if value["report"] else run / "report", concurrency=value["concurrency"],

@@ -497,3 +497,23 @@ def test_the_command_finds_the_recordings(made: Made) -> None:
         pages.write(summary_of(session), moved, moved.report)
         (page,) = (p for n, p in check(session).items() if n.endswith("0000.html"))
         assert "with the run’s folder" not in page.words
+
+
+def test_a_sweep_shows_the_tax_under_each_setting(made: Made) -> None:
+    sweep = ["friction-none,friction-strong,difficulty-easy,no-critic"]
+    session, lines = made(model=["sim/medium"], mode=["solo", "homo"], rollouts=4, turn_cap=4, sweep=sweep)
+    found = {s.condition: s for s in summary_of(session).swept}
+    assert list(found) == ["", "friction-none", "friction-strong", "difficulty-easy", "no-critic"]
+    assert found["no-critic"].homo == found[""].homo
+    plain = summary_of(session).taxes["sim/medium"].overall
+    assert (found[""].tax, found[""].solo) == (plain.tax, plain.solo)
+    assert sum("friction-strong" in line for line in lines) == 1
+    page = (session.settings.report / "index.html").read_text()
+    assert "difficulty-easy" in page.partition('id="sweeps"')[2].partition("</section>")[0]
+    rows = {row["condition"]: row["said"] for row in session.store.rows().values()}
+    assert rows["friction-strong"]["friction"] == "strong"
+    assert rows["no-critic"]["critic"] is False
+    assert rows[""]["friction"] == "natural"
+    pages = list((session.settings.report / "rollouts").glob("maze-homo-*friction-strong/0000.html"))
+    assert "each line runs from" in pages[0].read_text(), "views as they were told"
+    assert "--sweep=friction-strong" in pages[0].read_text()

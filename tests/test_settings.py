@@ -341,6 +341,24 @@ def test_a_model_may_have_fewer_tasks(tmp_path):
     assert {c.task for c in cells if "b" not in c.models} == {"maze", "relaquery"}
 
 
+def test_a_sweep_is_cells_under_other_settings(tmp_path):
+    given_ = {"model": ["a"], "task": ["maze"], "sweep": ["friction-strong,difficulty-hard,no-critic"]}
+    one = settings(given_, tmp_path)
+    cells = {(c.mode, c.condition): c for c in one.cells("tax")}
+    assert {c for m, c in cells if m == "solo"} == {"", "friction-strong", "difficulty-hard", "no-critic"}
+    assert {c for m, c in cells if m == "homo"} == {"", "friction-strong", "difficulty-hard"}
+    assert {c for m, c in cells if m == "half"} == {"view1", "view2"}
+    assert one.under(cells["solo", "no-critic"]).critic is False
+    assert one.under(cells["homo", "friction-strong"]).friction == "strong"
+    assert one.under(cells["homo", ""]) is one
+    assert len({one.digest(c) for c in cells.values() if c.mode == "solo"}) == 4
+    assert len({one.cassette(c, 0) for c in cells.values()}) == len(cells)
+    strong = settings({"model": ["a"], "task": ["maze"], "friction": "strong"}, tmp_path)
+    assert strong.digest(cell_of(strong, "homo")) == one.digest(cells["homo", "friction-strong"])
+    with pytest.raises(ValueError, match="--sweep 'friction-mild' is not known"):
+        settings({"model": ["a"], "sweep": ["friction-mild"]}, tmp_path)
+
+
 def test_profiles_stand_for_options_and_what_is_given_wins(tmp_path):
     quick = settings(LIVE | {"profile": "quick"}, tmp_path)
     assert (quick.rollouts, quick.turn_cap, quick.mode) == (3, 8, ("solo", "homo"))

@@ -23,7 +23,7 @@ import collabtax
 from collabtax.cassettes import Cassette
 from collabtax.cells import Cell
 from collabtax.models import SIMULATED
-from collabtax.options import OPTIONS, flag
+from collabtax.options import OPTIONS, SWEEPS, flag
 from collabtax.protocols import told
 from collabtax.report.summary import CellSummary, Row, Summary, label, members
 from collabtax.report.text import AGREEMENTS, interval, number, verdict
@@ -123,10 +123,12 @@ class Report:
 
     def index(self) -> None:
         s = self.summary
-        axis = Axis([line.tax for line in s.lines] + [line.ratio for line in s.lines] + [p.tax for p, _ in s.pairs])
+        shown = [e for line in s.lines for e in (line.tax, line.ratio)] + [p.tax for p, _ in s.pairs]
+        axis = Axis(shown + [e for line in s.swept for e in (line.tax, line.ratio)])
         self.render(
             "index", "index.html", s=s, axis=axis, places=self.places(),
             models=[(model, list(own)) for model, own in groupby(s.lines, lambda line: line.model)],
+            swept=[(model, list(own)) for model, own in groupby(s.swept, lambda line: line.model)],
             tasks=[(model, list(own)) for model, own in groupby(self.tasks(), lambda line: line["tax"].model)],
         )  # fmt: skip
 
@@ -179,7 +181,8 @@ class Report:
         """What each agent was told, and the drawing; in place of what cannot be made, the reason."""
         task = get_task(cell.task)
         try:
-            one = cached_problem(task, row["seed"], self.settings.difficulty, self.settings.friction)
+            settings = self.settings.under(cell)
+            one = cached_problem(task, row["seed"], settings.difficulty, settings.friction)
             half = int(cell.condition[4:]) - 1 if cell.mode == "half" else 0
             seats: list[int | None] = [None] if cell.mode == "solo" else [half] if cell.mode == "half" else [0, 1]
             views = [
@@ -207,7 +210,7 @@ def command(cell: Cell, seed: int, settings: Settings) -> str:
     words = ["python", "-m", "pytest", "benchmarks", "-k", f"[{cell.id}]", f"--seed={seed}", "--rollouts=1"]
     words.append(f"--pair={','.join(cell.models)}" if cell.mode == "hetero" else f"--model={cell.models[0]}")
     if cell.mode != "half" and cell.condition:
-        words.append(f"--intervention={cell.condition}")
+        words.append(f"--{'sweep' if cell.condition in SWEEPS else 'intervention'}={cell.condition}")
     for name, kind, default, *_ in OPTIONS:
         if name in ("friction", "difficulty", "temperature", "turn_cap", "extractor"):
             value = getattr(settings, name)

@@ -10,6 +10,7 @@ from typing import Any
 
 from collabtax.cells import MODES, Cell
 from collabtax.models import SIMULATED
+from collabtax.options import SWEEPS
 from collabtax.statistics import (
     TRACTABLE,
     Estimate,
@@ -79,6 +80,19 @@ class Effect:
 
 
 @dataclass(frozen=True)
+class Swept:
+    """A model under the settings of a sweep's condition, "" for those of the run: over the tasks that enter there."""
+
+    model: str
+    condition: str
+    solo: float | None
+    homo: float | None
+    tax: Estimate
+    ratio: Estimate
+    tasks: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class Counts:
     """Every planned rollout, once."""
 
@@ -113,6 +127,7 @@ class Summary:
     taxes: dict[str, ModelTax]
     pairs: tuple[tuple[PairRow, Estimate], ...]
     effects: tuple[Effect, ...]
+    swept: tuple[Swept, ...]
     counts: Counts
     readings: tuple[tuple[str, Counter[str]], ...]
     agreement: Counter[str]
@@ -160,7 +175,7 @@ def summarise(results: Iterable[tuple[Cell, Mapping[int, Row | None]]]) -> Summa
         pairs=tuple(
             (p, seat_asymmetry((row for row in scored if row.task in p.tasks), *p.models, condition="")) for p in pairs
         ),
-        effects=tuple(effects(scored, by_model, pairs)), counts=counts,
+        swept=tuple(swept(scored, by_model)), effects=tuple(effects(scored, by_model, pairs)), counts=counts,
         readings=tuple(readings(cells)), agreement=Counter(r["second"]["agreement"] for r in rows if r.get("second")),
         tokens=(sum(r["usage"].get("prompt", 0) for r in rows), sum(r["usage"].get("completion", 0) for r in rows)),
         cost=round(sum(sorted(r["cost"] or 0.0 for r in rows)), 6), unpriced=sum(r["cost"] is None for r in rows),
@@ -201,7 +216,7 @@ def effects(scored: Sequence[Scored], by_model: dict[str, ModelTax], pairs: Sequ
     teams = [row for row in scored if row.mode in ("homo", "hetero")]
     enters: dict[tuple[str, ...], tuple[str, ...]] = {p.models: p.tasks for p in pairs}
     enters.update({(name, name): model.overall.tasks for name, model in by_model.items()})
-    for condition in sorted({row.condition for row in teams} - {""}):
+    for condition in sorted({row.condition for row in teams} - {"", *SWEEPS}):
         under: dict[tuple[str, ...], Estimate] = {
             p.models: p.tax for p in pair_table(scored, condition=condition, solo_condition="")
         }
@@ -215,6 +230,18 @@ def effects(scored: Sequence[Scored], by_model: dict[str, ModelTax], pairs: Sequ
                 both = {t: paired(cells.get((t, condition), []), cells.get((t, ""), []))[0] for t, _ in cells}
                 change = nested_bootstrap({t: table for t, table in both.items() if len(table)}, difference)
                 yield Effect(models, condition, under.get(models, t_interval(())), change)
+
+
+def swept(scored: Sequence[Scored], by_model: dict[str, ModelTax]) -> Iterable[Swept]:
+    """Each model under each condition of a sweep, and under the run's own settings."""
+    there = {row.condition for row in scored}
+    conditions = [sweep for sweep in SWEEPS if sweep in there]
+    found = {c: taxes(scored, condition="" if c == "no-critic" else c, solo_condition=c) for c in conditions}
+    for model in sorted(by_model) if conditions else ():
+        for condition, models in (("", by_model), *found.items()):
+            if model in models:
+                head = models[model].overall
+                yield Swept(model, condition, head.solo, head.homo, head.tax, head.ratio, head.tasks)
 
 
 def readings(cells: Sequence[CellSummary]) -> Iterable[tuple[str, Counter[str]]]:

@@ -102,6 +102,16 @@ def lines(summary: Summary, unplayed: Mapping[str, int]) -> Iterator[str]:
                 for e in summary.effects
             ], 2,
         )  # fmt: skip
+    if summary.swept:
+        yield ""
+        yield from table(
+            ("model", "settings", "solo", "homo", "tax [95 % interval]", "ratio gap [95 % interval]", "tasks"),
+            [
+                [printable(s.model), s.condition or "as run", number(s.solo), number(s.homo), aligned(s.tax),
+                 aligned(s.ratio), str(len(s.tasks))]
+                for s in summary.swept
+            ], 2,
+        )  # fmt: skip
     yield ""
     if summary.agreement:
         told = ", ".join(f"{summary.agreement[how]} {how}" for how in AGREEMENTS)
