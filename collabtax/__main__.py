@@ -18,7 +18,9 @@ def sim(given: argparse.Namespace) -> None:
     if not 0 <= given.latency < 3600:
         raise ValueError(f"--latency {given.latency:g} is no number of seconds from 0 to 3600")
     try:
-        server = Server(given.port, given.latency)
+        server = Server(
+            given.port, given.latency, rate=given.rate, burst=given.burst, retry_after=not given.no_retry_after
+        )
     except (OSError, OverflowError) as problem:
         raise ValueError(f"port {given.port}: {problem}; try another --port") from problem
     print(f"simulated models at {server.url} (stop with Ctrl-C)", flush=True)
@@ -128,6 +130,9 @@ def main(arguments: list[str] | None = None) -> int:
     one = commands.add_parser("sim", help="serve the simulated models as an OpenAI-compatible endpoint on loopback")
     one.add_argument("--port", type=int, default=8123, metavar="P", help="port (default: 8123; 0: any free one)")
     one.add_argument("--latency", type=float, default=0.0, metavar="S", help="seconds added to each reply")
+    one.add_argument("--rate", type=float, metavar="R", help="calls a second that are answered; others get a 429")
+    one.add_argument("--burst", type=int, default=10, metavar="B", help="calls that may come at once (default: 10)")
+    one.add_argument("--no-retry-after", action="store_true", help="do not say how long to wait")
     one.set_defaults(run=sim)
     one = commands.add_parser("pack", help="put the cassettes of each cell into one zip file")
     one.add_argument("folder", type=Path, help="a folder of cassettes")

@@ -1,8 +1,8 @@
 """How fast an endpoint is asked: as many calls at once, and as many a second, as it accepts.
 
 Two limits, since providers have both kinds. The window bounds the calls under way: it doubles every round trip until
-the first refusal, then creeps. The pace bounds the starts a second: there is none until the first refusal; then it is
-what was accepted between refusals, and a little more, ever more the longer nothing is refused.
+the first refusal, then grows more slowly. The pace bounds the starts a second: there is none until the first refusal;
+then it is what was accepted between refusals, and a little more, ever more the longer nothing is refused.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from pathlib import Path
 from typing import Literal
 
 FIRST_WINDOW = 4.0  # calls under way at first
-CREEP = 0.2  # calls that the window grows by in a round trip once the limit is about known
-LEFT, LEFT_AT_FIRST = 0.85, 0.5  # of the window after a refusal; the first comes when it has doubled
+GROWTH = 0.2  # part of itself by which the window grows in a round trip once a call was refused; until then it doubles
+FULL = 1.0  # seconds after which it grows too if it is full and nothing was refused, which mostly is at once
 STORM = 3  # failures in a row that halve the window
 ENOUGH = 5  # accepted calls that make a measurement of what is allowed
 FIRST_PAUSE = 1.0  # seconds after a refusal that does not say how long; doubled while nothing else comes
@@ -54,6 +54,7 @@ class Limiter:
         self._doubles_to = math.inf  # window up to which it doubles
         self._guessed = False  # the rate, and not measured
         self._latency = 0.3  # of the last answer
+        self._full_since = 0.0  # the window, with calls that wait for it
         self._open_at = self._next = -math.inf  # no start before these: by a pause, by the pace
         self._shrunk = self._waited = self._looked = -math.inf  # when last
         self._accepted = 0  # calls so far
@@ -101,15 +102,14 @@ class Limiter:
             self._refusals = self._failures = 0
             self._latency, self._refusing_since = max(now - started, 0.001), None
             if self.under_way >= int(self.window):
-                self.window += 1 if self.window < self._doubles_to else CREEP / self.window
+                self._grow(1.0)
         elif fate == "refused":
             self._uncount(started)
             if self._refusing_since is None:
                 self._refusing_since = now
             if news:
                 self._refusals += 1
-                left = LEFT_AT_FIRST if math.isinf(self._doubles_to) else LEFT
-                self._doubles_to = self._shrink(left * min(self.window, self.under_way), now)
+                self._doubles_to = self._shrink(min(self.window, self.under_way - 1), now)
                 self._measure(now)
                 asked = asked or FIRST_PAUSE * 2 ** min(self._refusals - 1, 10)
                 asked = max(asked, min(2 / (self.rate or 1.0), 2.0))  # else the budget of a slow one is used up at once
@@ -125,7 +125,7 @@ class Limiter:
             self._failures += 1
             if self._failures >= STORM and news:
                 if self._failures == STORM:
-                    self._doubles_to = max(1.0, LEFT * min(self.window, self._doubles_to))
+                    self._doubles_to = max(1.0, 0.8 * min(self.window, self._doubles_to))
                 self._shrink(self.window / 2, now)
         else:
             self._uncount(started)
@@ -135,8 +135,12 @@ class Limiter:
     def _is_given_up(self, now: float) -> bool:
         return self._refusing_since is not None and now - self._refusing_since > PATIENCE
 
+    def _grow(self, calls: float) -> None:
+        self.window += calls if self.window < self._doubles_to else GROWTH * calls
+
     def _shrink(self, window: float, now: float) -> float:
         self.window, self._shrunk = max(1.0, window), now
+        self._full_since = now
         return self.window
 
     def _begin(self, now: float) -> float:
@@ -159,8 +163,8 @@ class Limiter:
             return None
         at, accepted = self._marks[-1]
         if self._guessed:
-            return self.rate * (1 + (self._accepted - accepted) / 20)
-        return self.rate * (1.02 + max((self._accepted - accepted) / 400, (now - at) / 80) ** 2)
+            return self.rate * (1 + min((self._accepted - accepted) / 20, (now - at) / 4))
+        return self.rate * (1.02 + max((self._accepted - accepted) / 300, (now - at) / 60) ** 2)
 
     def _measure(self, now: float) -> None:
         """The budget is used up: what was accepted since another time that it was is what the endpoint allows, unless
@@ -170,7 +174,7 @@ class Limiter:
             if self._accepted - accepted >= ENOUGH:
                 least = (self._accepted - accepted) / max(now - at, 0.001)
                 most = least if pace is None else min(max(pace, least), 2 * least)
-                self.rate, self._guessed = least + (most - least) / 4, False
+                self.rate, self._guessed = least + (most - least) / 4, pace is None  # the first may be far too low
                 break
         else:
             self._guessed = True
@@ -190,7 +194,16 @@ class Limiter:
                 if self.under_way >= int(self.window):
                     slow = math.isinf(self._doubles_to)
                     self._cause = "few calls at once at first" if slow else "takes no more calls at once"
-                    break
+                    if before != self._cause:
+                        self._full_since = max(now, self._open_at)
+                    if self._failures:
+                        break
+                    if now < self._full_since + FULL:
+                        self._wake_at(self._full_since + FULL)
+                        break
+                    self._grow(self.window)
+                    self._full_since = now
+                    continue
                 if (at := max(self._open_at, self._next)) > now:
                     self._cause = "takes no more calls a second"
                     self._wake_at(at)
@@ -224,7 +237,8 @@ class Limiter:
 
     def _tell(self) -> None:
         for cause, seconds in self._owed.items():
-            self._on_wait(f"{self.host}: {cause}", seconds)
+            if seconds > NOTHING:
+                self._on_wait(f"{self.host}: {cause}", seconds)
         self._owed.clear()
 
     def _pause(self, now: float, seconds: float) -> None:
@@ -239,6 +253,7 @@ class Limiter:
         self._tell()
         if self._notice and self.rate:  # else all processes would start at that moment
             self._next = until + random.random() / self.rate
+        self._full_since = until
 
     def _look(self, now: float) -> None:
         """What other processes were told. A notice counts once and for LONGEST_PAUSE at most, whatever it says."""

@@ -27,7 +27,9 @@ class Session:
         self._broken = ""  # why results can no longer be stored
         self._runner = asyncio.Runner()
         self._waited: Callable[[str, float], None] = lambda cause, seconds: None
-        self._chat = Chat(on_wait=lambda cause, seconds: self._waited(cause, seconds))
+        self._chat = Chat(
+            on_wait=lambda cause, seconds: self._waited(cause, seconds), shared=self.settings.run / "endpoints"
+        )
 
     @cached_property
     def _finished(self) -> set[Key]:
