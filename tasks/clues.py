@@ -8,14 +8,15 @@ those of the first kind fastest.
 from __future__ import annotations
 
 import random
-import re
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from itertools import takewhile
 from math import factorial
 from typing import ClassVar
 
+from tasks import lines
 from tasks.base import Task
 from tasks.frames import Frame
 
@@ -162,31 +163,11 @@ def meant(told: Clue, items: Items, backwards: bool, base: int) -> Clue:
 def lists(text: str, pools: Mapping[str, Sequence[str]]) -> Items:
     """The items listed under the titles of the pools they are from, up to the first title that is missing. Raises
     ValueError if there are none, or not as many of each kind, or too many."""
-    found = []
-    for title, pool in pools.items():
-        told = re.search(rf"\b{title}: ((?:{'|'.join(pool)})(?:, (?:{'|'.join(pool)}))*)\.", text)
-        if told is None:
-            break
-        found.append(tuple(dict.fromkeys(told[1].split(", "))))
+    found = tuple(takewhile(bool, (lines.listed(text, title, pool).all() for title, pool in pools.items())))
     if len({len(each) for each in found}) != 1 or len(found[0]) < 3:
         raise ValueError("no items to place in the text, or not as many of each kind")
     every(len(found[0]), len(found))
-    return tuple(found)
-
-
-@cache
-def _pattern(wording: str, word: str) -> re.Pattern[str]:
-    holes = re.sub(r"\\\{(\d)\\\}", lambda hole: f"(?P<_{hole[1]}>{word})", re.escape(wording))
-    return re.compile(rf"(?<!\w){holes}(?!\w)")
-
-
-def read(text: str, wordings: Mapping[str, Sequence[str]], word: str) -> Iterator[Clue]:
-    """Every clue in the text, told in any of the wordings of its kind, which hold `{0}`, `{1}`, ...; `word` is the
-    pattern, without groups that count, of what may stand there."""
-    for kind, ways in wordings.items():
-        for way in ways:
-            for found in _pattern(way, word).finditer(text):
-                yield kind, *(found[name] for name in sorted(found.groupdict()))
+    return found
 
 
 # Tasks

@@ -64,18 +64,35 @@ def centres(cells: Iterable[Sequence[int]]) -> list[tuple[float, float]]:
     return [(cell[1] * CELL + CELL / 2, cell[0] * CELL + CELL / 2) for cell in cells]
 
 
-def grid(rows: Sequence[str], where: object, shown: str = "@*?", css: Mapping[str, str] | None = None) -> str:
-    """A grid with the walk that a grade kept (`where["walked"]`) and the cell at which it broke (`where["broke"]`)."""
+def numbers(walked: Sequence[Sequence[int]], right: float, down: float) -> list[str]:
+    """The steps at which a walk is in each of its cells, the first and the last one, beside their centres."""
+    parts = []
+    for cell in dict.fromkeys(map(tuple, walked[1:])):
+        steps = [step for step, other in enumerate(walked) if tuple(other) == cell]
+        ((x, y),) = centres([cell])
+        parts.append(text(x + right, y + down, "-".join(map(str, dict.fromkeys((steps[0], steps[-1]))))))
+    return parts
+
+
+def walk(rows: Sequence[str], where: object, best: Iterable[Sequence[int]] = ()) -> list[str]:
+    """A grid with a best walk, pale, the walk that a grade kept (`where["walked"]`), the step at which it broke
+    (`where["broke"]`), and all marks written above."""
     kept = where if isinstance(where, dict) else {}
-    parts = tiles(rows, shown, css)
-    centre = centres(kept.get("walked", []))
-    if len(centre) > 1:
-        parts.append(line(centre, "walk"))
-    broke = kept.get("broke")
-    if broke and centre and 0 <= broke[0] < len(rows) and 0 <= broke[1] < len(rows[0]):
-        x, y = centres([broke])[0]
-        parts += [line([centre[-1], (x, y)], "broken"), ring(x, y, CELL * 0.36, "broken")]
-    return svg(len(rows[0]) * CELL, len(rows) * CELL, parts, "the grid with the walk that was answered")
+    walked, broke = centres(kept.get("walked", [])), kept.get("broke")
+    parts = [*tiles(rows, ""), line(centres(best), "goal"), line(walked, "walk")]
+    if broke and walked:
+        ((x, y),) = centres([broke])
+        parts += [line([walked[-1], (x, y)], "broken"), ring(x, y, CELL * 0.36, "broken")]
+    marks = [((r, c), mark) for r, row in enumerate(rows) for c, mark in enumerate(row) if mark not in "#."]
+    return parts + [text(x, y + 5, mark) for cell, mark in marks for x, y in centres([cell])]
+
+
+def board(rows: Sequence[str], parts: Iterable[str], label: str, lines: Sequence[tuple[str, str]] = ()) -> str:
+    """A drawing as large as a grid, with lines of text below it."""
+    width, height = len(rows[0]) * CELL, len(rows) * CELL
+    widest = max((8 * len(line) + 16 for line, _ in lines), default=0)
+    parts = [*parts, *notes(height, lines)]
+    return svg(max(width, widest), height + bool(lines) * 10 + 20 * len(lines), parts, label)
 
 
 def notes(top: float, lines: Iterable[tuple[str, str]]) -> list[str]:
@@ -94,17 +111,24 @@ def circle(names: Sequence[str], radius: float = 130) -> dict[str, tuple[float, 
     """Places of names round a circle, the first at the top, then clockwise; the drawing is `2 * radius + 80` wide."""
     turn = [2 * pi * i / len(names) - pi / 2 for i in range(len(names))]
     middle = radius + 40
-    return {n: (round(middle + radius * cos(a), 1), round(middle + radius * sin(a), 1)) for n, a in zip(names, turn, strict=True)}
+    return {
+        n: (round(middle + radius * cos(a), 1), round(middle + radius * sin(a), 1))
+        for n, a in zip(names, turn, strict=True)
+    }
 
 
-def edge(a: tuple[float, float], b: tuple[float, float], css: str = "edge", tip: bool = False, label: object = "") -> str:
+def edge(
+    a: tuple[float, float], b: tuple[float, float], css: str = "edge", tip: bool = False, label: object = ""
+) -> str:
     """A line between two nodes, with an arrow's tip at `b` and a label at its middle where asked for."""
     length = hypot(b[0] - a[0], b[1] - a[1]) or 1
     ux, uy = (b[0] - a[0]) / length, (b[1] - a[1]) / length
     parts = line([a, b], css)
     if tip:
         x, y = b[0] - 18 * ux, b[1] - 18 * uy
-        parts += line([(x - 8 * ux - 5 * uy, y - 8 * uy + 5 * ux), (x, y), (x - 8 * ux + 5 * uy, y - 8 * uy - 5 * ux)], css)
+        parts += line(
+            [(x - 8 * ux - 5 * uy, y - 8 * uy + 5 * ux), (x, y), (x - 8 * ux + 5 * uy, y - 8 * uy - 5 * ux)], css
+        )
     if label != "":
         parts += text((a[0] + b[0]) / 2 - 8 * uy, (a[1] + b[1]) / 2 + 8 * ux + 4, label)
     return parts

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from functools import cache
 from itertools import combinations
 
@@ -39,19 +39,27 @@ def tell(edges: Sequence[Edge], wordings: Sequence[str], frame: Frame, called: s
 
 
 @cache
-def patterns(wordings: Sequence[str], **values: Sequence[str]) -> list[re.Pattern[str]]:
-    """For each wording what finds it in a text. Groups are called like the holes, which are filled by one of `values`
-    or, where none are given, by the name of a node."""
+def _pattern(wording: str, **values: Sequence[str]) -> tuple[str, re.Pattern[str]]:
+    """The longest piece of a wording between its holes, and the pattern of the whole."""
     holes = {hole: rf"{CALLED}(?P<{hole}>[A-Za-z]\w*)" for hole in "ab"}
     holes |= {hole: rf"(?P<{hole}>{'|'.join(words)})" for hole, words in values.items()}
-    return [re.compile(rf"(?<![\w-]){wording.format(**holes)}(?![\w-])") for wording in wordings]
+    pieces = re.split(r"\{\w\}", wording)
+    return max(pieces, key=len), re.compile(rf"(?<![\w-]){wording.format(**holes)}(?![\w-])")
+
+
+def found(text: str, wordings: Sequence[str], **values: Sequence[str]) -> Iterator[re.Match[str]]:
+    """Every place at which one of the wordings is told. Groups are called like the holes: `{a}` and `{b}` are filled by
+    names of nodes, other holes by one of their `values`."""
+    for wording in wordings:
+        piece, pattern = _pattern(wording, **values)
+        if piece in text:  # most wordings are not told, and looking for a piece is faster
+            yield from pattern.finditer(text)
 
 
 def read(text: str, wordings: Sequence[str], spell: Callable[[str], str], directed: bool = False) -> Edges:
-    """Inverse of `tell` in any frame: all edges, sorted; undirected ones with sorted ends. `spell` is how names are
-    written in the instance."""
-    found = (match for pattern in patterns(wordings) for match in pattern.finditer(text))
-    edges = {(spell(match["a"]), spell(match["b"])) for match in found}
+    """Inverse of `tell` in any frame: all edges, sorted; undirected ones with sorted ends. `spell` turns a name into
+    what it is in the instance."""
+    edges = {(spell(match["a"]), spell(match["b"])) for match in found(text, wordings)}
     return tuple(sorted(edges if directed else {edge(a, b) for a, b in edges}))
 
 
@@ -67,7 +75,7 @@ def nodes(edges: Sequence[Edge]) -> list[str]:
     return sorted({node for pair in edges for node in pair})
 
 
-def near(edges: Sequence[Edge]) -> dict[str, list[str]]:
+def near(edges: Iterable[Edge]) -> dict[str, list[str]]:
     """For each node those that an edge joins it with."""
     found: dict[str, list[str]] = {}
     for a, b in edges:
@@ -76,25 +84,35 @@ def near(edges: Sequence[Edge]) -> dict[str, list[str]]:
     return found
 
 
-def halves(
-    edges: Sequence[Edge], rng: random.Random, tries: int = 1, told: Callable[[Sequence[Edges]], int] = len
+def union(parts: Iterable[Iterable[Edge]]) -> Edges:
+    """All edges of the parts, sorted."""
+    return tuple(sorted({pair for part in parts for pair in part}))
+
+
+def halves(edges: Sequence[Edge], rng: random.Random) -> tuple[Edges, Edges]:
+    """Two disjoint halves of the edges, sorted."""
+    order = list(edges)
+    rng.shuffle(order)
+    half = len(order) // 2
+    return tuple(sorted(order[:half])), tuple(sorted(order[half:]))
+
+
+def secret_halves(
+    edges: Sequence[Edge], rng: random.Random, tries: int, telling: Callable[[Sequence[Edges]], int]
 ) -> tuple[Edges, Edges]:
-    """Two disjoint halves of the edges, sorted: of some random ones those that have `told` least."""
-    best, least = None, 0
-    for _ in range(tries):
-        order = list(edges)
-        rng.shuffle(order)
-        half = len(order) // 2
-        cut = tuple(sorted(order[:half])), tuple(sorted(order[half:]))
-        if best is None or told(cut) < least:
-            best, least = cut, told(cut)
+    """Of some random halves the first that are least `telling`."""
+    best = halves(edges, rng)
+    least = telling(best)
+    for _ in range(tries - 1):
         if not least:
             break
-    assert best
+        other = halves(edges, rng)
+        if (now := telling(other)) < least:
+            best, least = other, now
     return best
 
 
-def exchanges(edges: Sequence[Edge], kept: Sequence[Edge]) -> Iterator[tuple[Edge, Edge]]:
+def exchanges(edges: Sequence[Edge], kept: Container[object]) -> Iterator[tuple[Edge, Edge]]:
     """Undirected edges that are not `kept`, each with those that may take its place between the same nodes."""
     spare = [pair for pair in combinations(nodes(edges), 2) if pair not in edges]
     for gone in edges:

@@ -1,4 +1,4 @@
-"""Grids as agents see them: drawn in a frame, hidden in part, put together again, and walked.
+"""Grids as agents see them: drawn in a frame, hidden in part, put together again; and what tasks on them share.
 
 A grid is a tuple of lines from north to south, one character a cell from west to east; `?` is a cell that is unknown.
 """
@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import random
 import re
-from collections import deque
-from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Sequence
-from functools import cache
-from typing import TypeVar
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache, lru_cache
+from typing import Any, ClassVar, TypeVar
 
 from tasks.answers import Cell
+from tasks.base import Task
 from tasks.frames import SCHEMES, Frame, Scheme, disorient, orient
 
 Rows = tuple[str, ...]
@@ -27,6 +28,7 @@ STATED = re.compile(
 # Telling and reading
 
 
+@cache
 def state(scheme: Scheme) -> str:
     """How a drawing along the axes of `scheme` lies on the ground, and how its cells are counted."""
     first, run = ("south", "north")[not scheme.flips[0]], ("east", "west")[not scheme.flips[1]]
@@ -67,13 +69,18 @@ def told(rows: Rows, frame: Frame) -> str:
 @cache
 def _drawn(marks: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
     mark = f"[{re.escape(marks)}]"
-    return re.compile(rf"(?:^[ \t>|`]*{mark}(?: {mark})+[ \t|`]*$\n?){{2,}}", re.M), re.compile(f"[^{re.escape(marks)}]")
+    return re.compile(rf"(?:^[ \t>|`]*{mark}(?: {mark})+[ \t|`]*$\n?){{2,}}", re.M), re.compile(
+        f"[^{re.escape(marks)}]"
+    )
 
 
-def read(text: str, marks: str) -> Rows:
-    """Inverse of `told` and `heading`: the first drawing with these marks. Raises ValueError if there is none."""
+def read(text: str, marks: str, none: bool = False) -> Rows:
+    """Inverse of `told` and `heading`: the first drawing with these marks. Raises ValueError if there is none, or gives
+    an empty grid if there may be `none`."""
     drawing, other = _drawn(marks)
     found = drawing.search(text)
+    if not found and none:
+        return ()
     if not found:
         raise ValueError("no drawn grid in the text")
     rows = tuple(other.sub("", row) for row in found[0].strip("\n").split("\n"))
@@ -85,9 +92,39 @@ def read(text: str, marks: str) -> Rows:
 # Cells
 
 
+def filled(side: int, mark: Callable[[], str]) -> Rows:
+    """A square grid of what `mark` gives, called for each cell in turn."""
+    return tuple("".join(mark() for _ in range(side)) for _ in range(side))
+
+
+def shape(rows: Rows) -> Cell:
+    return len(rows), len(rows[0])
+
+
+def cells(rows: Rows) -> Iterator[Cell]:
+    return ((r, c) for r, row in enumerate(rows) for c in range(len(row)))
+
+
+def at(rows: Rows, cell: Cell) -> str:
+    return rows[cell[0]][cell[1]]
+
+
+def marked(rows: Rows, marks: str) -> list[Cell]:
+    """All cells with one of the marks."""
+    return [(r, c) for r, row in enumerate(rows) for c, mark in enumerate(row) if mark in marks]
+
+
 def find(rows: Rows, mark: str) -> Cell | None:
     """The first cell with a mark."""
     return next(((r, row.index(mark)) for r, row in enumerate(rows) if mark in row), None)
+
+
+def ends(rows: Rows) -> tuple[Cell, Cell] | None:
+    """Start and goal; an unseen start is taken to be the first hidden cell, an unseen goal the last one."""
+    start, goal = find(rows, "@"), find(rows, "*")
+    hidden = [] if start and goal else marked(rows, "?")
+    start, goal = start or next(iter(hidden), None), goal or next(reversed(hidden), None)
+    return (start, goal) if start and goal else None
 
 
 def put(rows: Rows, cell: Cell, mark: str) -> Rows:
@@ -95,21 +132,40 @@ def put(rows: Rows, cell: Cell, mark: str) -> Rows:
     return (*rows[:r], rows[r][:c] + mark + rows[r][c + 1 :], *rows[r + 1 :])
 
 
-def cells(rows: Rows) -> Iterator[Cell]:
-    return ((r, c) for r, row in enumerate(rows) for c in range(len(row)))
+def put_ends(rows: Rows, start: Cell, goal: Cell) -> Rows:
+    return put(put(rows, start, "@"), goal, "*")
 
 
-def neighbours(cell: Cell, shape: Cell) -> Iterator[Cell]:
+def exchanged(rows: Rows, marks: Mapping[str, str]) -> Rows:
+    """A grid with other marks for some."""
+    table = str.maketrans(dict(marks))
+    return tuple(row.translate(table) for row in rows)
+
+
+@lru_cache(maxsize=1 << 14)
+def neighbours(cell: Cell, shape: Cell) -> tuple[Cell, ...]:
     """Cells of a grid of `shape` that share a side with `cell`, in a fixed order."""
-    for axis in range(len(cell)):
-        for step in (-1, 1):
-            if 0 <= cell[axis] + step < shape[axis]:
-                yield (*cell[:axis], cell[axis] + step, *cell[axis + 1 :])
+    return tuple(
+        (*cell[:axis], cell[axis] + step, *cell[axis + 1 :])
+        for axis in range(len(cell))
+        for step in (-1, 1)
+        if 0 <= cell[axis] + step < shape[axis]
+    )
+
+
+def near(rows: Rows, cell: Cell) -> list[Cell]:
+    """The cells that share a side with a cell and are no walls."""
+    return [other for other in neighbours(cell, shape(rows)) if at(rows, other) != "#"]
+
+
+def apart(a: Cell, b: Cell) -> int:
+    """How many steps two cells are apart, walls aside."""
+    return sum(abs(x - y) for x, y in zip(a, b, strict=True))
 
 
 def adjacent(a: Cell, b: Cell) -> bool:
     """Whether two cells share a side."""
-    return sum(abs(x - y) for x, y in zip(a, b, strict=True)) == 1
+    return apart(a, b) == 1
 
 
 def mirrored(shape: Cell, *marks: Cell) -> bool:
@@ -124,74 +180,69 @@ def hide(rows: Rows, hidden: Collection[Cell]) -> Rows:
     return tuple("".join("?" if (r, c) in hidden else m for c, m in enumerate(row)) for r, row in enumerate(rows))
 
 
-def mask(rows: Rows, rng: random.Random, both: float) -> tuple[Rows, Rows]:
-    """Two views of a grid: a share of `both` of the cells in both of them, and of the others half in each."""
+def mask(
+    rows: Rows, rng: random.Random, both: float = 0, owned: Sequence[Collection[Cell]] = ((), ())
+) -> tuple[Rows, Rows]:
+    """Two views of a grid: cells `owned` by one of them only there, a share of `both` of the cells in both of them, and
+    of the others half in each."""
     order = list(cells(rows))
     rng.shuffle(order)
     shared = round(both * len(order))
-    half = (len(order) - shared) // 2
-    return hide(rows, set(order[shared : shared + half])), hide(rows, set(order[shared + half :]))
+    half = shared + (len(order) - shared) // 2
+    first, second = map(set, owned)
+    return hide(rows, {*order[shared:half]} - first | second), hide(rows, {*order[half:]} - second | first)
 
 
-def merge(grids: Sequence[Rows]) -> Rows:
-    """Grids put together. Raises ValueError, naming the cell, where they contradict each other."""
-    merged = grids[0]
+def merged(grids: Sequence[Rows]) -> Rows:
+    """Grids put together, an empty one if there are none. Raises ValueError, naming the cell, where they contradict
+    each other."""
+    whole = grids[0] if grids else ()
     for other in grids[1:]:
-        if len(other) != len(merged) or len(other[0]) != len(merged[0]):
+        if shape(other) != shape(whole):
             raise ValueError("the grids differ in size")
         rows = []
-        for r, both in enumerate(zip(merged, other, strict=True)):
+        for r, both in enumerate(zip(whole, other, strict=True)):
             for c, (ours, theirs) in enumerate(zip(*both, strict=True)):
                 if "?" not in (ours, theirs) and ours != theirs:
                     raise ValueError(f"cell {(r, c)} is told as {ours!r} and as {theirs!r}")
             rows.append("".join(theirs if ours == "?" else ours for ours, theirs in zip(*both, strict=True)))
-        merged = tuple(rows)
-    return merged
+        whole = tuple(rows)
+    return whole
 
 
-# Walks
-
-Place = TypeVar("Place", bound=Hashable)
+# Tasks
 
 
-def shortest(start: Place, arrived: Callable[[Place], bool], ways: Callable[[Place], Iterable[Place]]) -> list[Place]:
-    """A shortest walk by breadth-first search, the first one in the order of `ways`; empty if there is none."""
-    came: dict[Place, Place | None] = {start: None}
-    queue = deque([start])
-    while queue:
-        place = queue.popleft()
-        if arrived(place):
-            walk = [place]
-            while (before := came[walk[-1]]) is not None:
-                walk.append(before)
-            return walk[::-1]
-        for other in ways(place):
-            if other not in came:
-                came[other] = place
-                queue.append(other)
-    return []
+@dataclass(frozen=True)
+class Grid:
+    """A view that is one grid; its subclasses say what the marks mean."""
+
+    rows: Rows
 
 
-def through(rows: Rows, start: Cell, goal: Cell, walls: str = "#") -> list[Cell]:
-    """A shortest walk past cells marked as `walls`, both ends included; empty if there is none.
+Drawn = TypeVar("Drawn", bound=Grid)
 
-    Of several the first in the order north, west, east, south. Cells are numbered along a border of walls, which is
-    several times as fast as `shortest`.
-    """
-    width = len(rows[0]) + 1
-    border = walls[0]
-    marks = border * width + border + border.join(rows) + border * (width + 1)
-    begin, end = ((r + 1) * width + c + 1 for r, c in (start, goal))
-    came = {begin: 0}
-    queue = deque([begin])
-    while queue and end not in came:
-        cell = queue.popleft()
-        for other in (cell - width, cell - 1, cell + 1, cell + width):
-            if marks[other] not in walls and other not in came:
-                came[other] = cell
-                queue.append(other)
-    walk: list[Cell] = []
-    while end and end in came:
-        walk.append((end // width - 1, end % width - 1))
-        end = came[end]
-    return walk[::-1]
+
+class GridTask(Task[Drawn]):
+    """Views are one drawn grid each, cell by cell a mark of the task: `?` and others, mostly `#` for a wall and `.`."""
+
+    kind: ClassVar[type[Any]]  # the class of its views
+    marks: ClassVar[str]
+
+    def merge(self, views: Sequence[Drawn]) -> Drawn:
+        return replace(views[0], rows=merged([v.rows for v in views]))
+
+    def render(self, view: Drawn, frame: Frame) -> str:
+        return "\n".join([*heading(frame), told(view.rows, frame)])
+
+    def parse(self, text: str) -> Drawn:
+        view: Drawn = self.kind(read(text, self.marks))
+        return view
+
+    def shape(self, view: Drawn) -> Cell:
+        return shape(view.rows)
+
+    def corrupt(self, view: Drawn, rng: random.Random) -> Drawn:
+        """A wall told as free, or a free cell as a wall."""
+        cell = rng.choice(marked(view.rows, ".#"))
+        return replace(view, rows=put(view.rows, cell, "#" if at(view.rows, cell) == "." else "."))

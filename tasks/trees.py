@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 
 from tasks.graphs import Edge, Edges, nodes
 
@@ -28,7 +28,7 @@ def climb(parents: Parents, name: str) -> list[str]:
     return way
 
 
-def exchanges(edges: Sequence[Edge], kept: Sequence[Edge] = ()) -> Iterator[tuple[Edge, Edge]]:
+def exchanges(edges: Sequence[Edge], kept: Container[object] = ()) -> Iterator[tuple[Edge, Edge]]:
     """Edges that are not `kept`, each with those that lead to another parent instead, without a circle."""
     parents = dict(edges)
     ways = {name: climb(parents, name) for name in nodes(edges)}

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import random
 import re
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from string import ascii_uppercase as ALPHABET
 
-from tasks import drawing
+from tasks import drawing, lines
 from tasks.answers import TextForm, TextKey
 from tasks.base import Task, register
 from tasks.frames import Frame
@@ -22,6 +21,8 @@ the key tells one pair: a letter of the cipher text and the plain letter that it
 message in capitals, with one blank between words, for example `ZUMBE TROK`."""
 
 SIZES = {"easy": (4, 10), "default": (6, 14), "hard": (9, 20)}  # words, different letters that they are made of
+
+HALVES = 150  # ways to share the key out that are tried
 
 Pair = tuple[str, str]
 
@@ -39,16 +40,15 @@ def decoded(text: str, key: Sequence[Pair]) -> str:
     return "".join(plain.get(letter, letter) for letter in text)
 
 
-WORDINGS = ("{c} stands for {p}", "{p} is written as {c}", "{c} is the sign of {p}", "plain {p} became {c}")
+WORDINGS = {
+    "pair": ("{0} stands for {1}.", "{1} is written as {0}.", "{0} is the sign of {1}.", "plain {1} became {0}.")
+}
 NUMBERS = ((1, 1), (0, 1), (26, -1))  # number of A and step from letter to letter, where cipher letters are numbers
-STATED = re.compile(r"Letters of the cipher text are told as numbers: A is (\d\d?), B is (\d\d?) and so on\.")
+HEAD = "Letters of the cipher text are told as numbers: A is {0}, B is {1} and so on."
+STATED = re.compile(HEAD.format(r"(\d\d?)", r"(\d\d?)"))
 LETTERS = "Letters of the cipher text are told as letters."
-WORD = r"(?:\d{1,2}(?:-\d{1,2})*|[A-Z]+)"
-TEXT = re.compile(rf"Cipher text: ({WORD}(?: {WORD})*)(?![\w-])")
-PAIRS = [
-    re.compile(r"(?<![\w-])" + wording.format(c=r"(?P<c>[A-Z]|\d{1,2})", p="(?P<p>[A-Z])") + r"(?![\w-])")
-    for wording in WORDINGS
-]
+LETTER = r"(?:[A-Z]|\d\d?)"
+TEXT = re.compile(r"Cipher text: ([A-Z\d]+(?:[ -][A-Z\d]+)*)(?![\w-])")
 
 
 def told(word: str, frame: Frame) -> str:
@@ -86,44 +86,37 @@ class CipherDecode(Task[Cipher]):
         return Cipher(text, tuple(sorted((c, p) for p, c in key.items() if c in text)))
 
     def split(self, instance: Cipher, rng: random.Random) -> tuple[Cipher, ...]:
-        """Of 150 random halves of the key that which holds and lacks two letters each of the most words, and then comes
-        closest to half of the text."""
-        words, count = [frozenset(word) for word in instance.text.split()], Counter(instance.text.replace(" ", ""))
+        """Of some random halves of the key that which holds and lacks two letters each of the most words."""
+        words = [frozenset(word) for word in instance.text.split()]
 
-        def fairness(half: list[Pair]) -> tuple[int, int]:
+        def fairness(half: list[Pair]) -> int:
             known = {c for c, _ in half}
-            is_open = (2 <= len(word & known) <= len(word) - 2 for word in words)
-            return sum(is_open), -abs(2 * sum(count[c] for c, _ in half) - count.total())
+            return sum(2 <= len(word & known) <= len(word) - 2 for word in words)
 
-        half = max((rng.sample(instance.key, len(instance.key) // 2) for _ in range(150)), key=fairness)
+        half = max((rng.sample(instance.key, len(instance.key) // 2) for _ in range(HALVES)), key=fairness)
         rest = tuple(pair for pair in instance.key if pair not in half)
         return replace(instance, key=tuple(sorted(half))), replace(instance, key=rest)
 
     def merge(self, views: Sequence[Cipher]) -> Cipher:
-        key: dict[str, str] = {}
-        for c, p in (pair for v in views for pair in v.key):
-            if key.setdefault(c, p) != p:
-                raise ValueError(f"cipher letter {c} stands for {key[c]} and for {p}")
-        if any(v.text != views[0].text for v in views):
+        if len({v.text for v in views}) > 1:
             raise ValueError("the cipher texts differ")
-        return Cipher(views[0].text, tuple(sorted(key.items())))
+        return Cipher(views[0].text, lines.agreed(v.key for v in views))
 
     def render(self, view: Cipher, frame: Frame) -> str:
         first, step = NUMBERS[frame.variant // 4 - 1]
-        head = f"Letters of the cipher text are told as numbers: A is {first}, B is {first + step} and so on."
-        lines = [] if frame.friction == "natural" else [head if frame.variant >= 4 else LETTERS]
-        lines.append(f"Cipher text: {' '.join(told(word, frame) for word in view.text.split())}")
-        wording = WORDINGS[frame.variant % 4]
-        return "\n".join(lines + [wording.format(c=told(c, frame), p=p) for c, p in view.key])
+        head = HEAD.format(first, first + step) if frame.variant >= 4 else LETTERS
+        words = " ".join(told(word, frame) for word in view.text.split())
+        pairs = [WORDINGS["pair"][frame.variant % 4].format(told(c, frame), p) for c, p in view.key]
+        return "\n".join([head] * (frame.friction != "natural") + [f"Cipher text: {words}", *pairs])
 
     def parse(self, text: str) -> Cipher:
-        said, message = STATED.search(text), TEXT.search(text)
-        first, second = (int(said[1]), int(said[2])) if said else NUMBERS[0]
-        pairs = {(read(m["c"], first, second - first), m["p"]) for pattern in PAIRS for m in pattern.finditer(text)}
+        stated, message = STATED.search(text), TEXT.search(text)
         if message is None:
             raise ValueError("no cipher text in the text")
-        words = " ".join(read(word, first, second - first) for word in message[1].split())
-        return self.merge([Cipher(words, ()), *(Cipher(words, (pair,)) for pair in sorted(pairs))])
+        first, second = (int(stated[1]), int(stated[2])) if stated else NUMBERS[0]
+        words = [read(word, first, second - first) for word in message[1].split()]
+        pairs = [(read(c, first, second - first), p) for _, c, p in lines.read(text, WORDINGS, LETTER)]
+        return Cipher(" ".join(words), lines.agreed([pairs]))
 
     def solve(self, view: Cipher) -> str | None:
         """Of a partial view: unknown cipher letters are taken to stand for the first plain letters that are left."""
@@ -145,24 +138,21 @@ class CipherDecode(Task[Cipher]):
             yield replace(instance, key=tuple(key.items()))
 
     def corrupt(self, view: Cipher, rng: random.Random) -> Cipher:
-        at = rng.randrange(len(view.key))
-        c, _ = view.key[at]
-        told_as = rng.choice([p for p in ALPHABET if p != c and p not in dict(view.key).values()])
-        return replace(view, key=(*view.key[:at], (c, told_as), *view.key[at + 1 :]))
+        c, _ = rng.choice(view.key)
+        wrong = rng.choice([p for p in ALPHABET if p != c and p not in dict(view.key).values()])
+        return replace(view, key=tuple({**dict(view.key), c: wrong}.items()))
 
     def draw(self, instance: Cipher, answer: object, where: object) -> str:
         kept = where if isinstance(where, dict) else {}
         right, plain = kept.get("right", []), self.key(instance).text
         given = iter("".join(kept.get("given", "").split()))  # the grade leaves blanks out
-        parts = [
-            drawing.text(78, 24 + 30 * i, title, "", "end") for i, title in enumerate(("cipher", "answered", "right"))
-        ]
+        titles = enumerate(("cipher", "answered", "right"))
+        parts = [drawing.text(78, 24 + 30 * i, title, "", "end") for i, title in titles]
         for at, letter in enumerate(instance.text):
             x = 98 + 22 * at
             if letter != " ":
                 parts.append(drawing.rect(x - 10, 6, 20, 26, "free"))
                 parts += [drawing.text(x, 24, letter), drawing.text(x, 84, plain[at])]
                 parts.append(drawing.text(x, 54, next(given, ""), "right" if at in right else "wrong"))
-        return drawing.svg(
-            98 + 22 * len(instance.text), 96, parts, "the cipher text, the message as answered and as it is"
-        )
+        width = 98 + 22 * len(instance.text)
+        return drawing.svg(width, 96, parts, "the cipher text, the message as answered and as it is")

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from itertools import combinations, product
 
-from tasks import clues, drawing
+from tasks import clues, drawing, lines
 from tasks.answers import FieldsKey, TableForm
 from tasks.base import register
 from tasks.clues import Clue, Items, Puzzle
@@ -56,9 +56,8 @@ class Logic(clues.ClueTask):
 
     def sample(self, rng: random.Random, difficulty: str) -> Puzzle | None:
         size, kinds, count = SIZES[difficulty]
-        return self.compose(
-            tuple(tuple(sorted(rng.sample(POOLS[title], size))) for title in list(POOLS)[:kinds]), count, rng
-        )
+        items = tuple(tuple(sorted(rng.sample(pool, size))) for pool in list(POOLS.values())[:kinds])
+        return self.compose(items, count, rng)
 
     def possible(self, items: Items) -> Iterator[Clue]:
         for a in (item for each in items for item in each):
@@ -74,21 +73,21 @@ class Logic(clues.ClueTask):
 
     def render(self, view: Puzzle, frame: Frame) -> str:
         behind, base = clues.ends(frame)
-        lines = [ROW.format(base, "back" if behind else "street")] if frame.friction != "natural" else []
-        lines += [f"{title}: {', '.join(each)}." for title, each in zip(POOLS, view.items, strict=False)]
+        told = [ROW.format(base, "back" if behind else "street")] if frame.friction != "natural" else []
+        told += [lines.listing(title, lines.numbered(each)) for title, each in zip(POOLS, view.items, strict=False)]
         for clue in view.clues:
             kind, *about = clues.seen(clue, len(view.items[0]), behind, base)
             for at, word in enumerate(about):
                 if not word.isdigit():
                     about[at] = f"item {word.upper()}" if frame.variant & 8 else ITEM[word.lower()][1]
-            told = WORDINGS[kind][frame.variant >> 2 & 1].format(*about)
-            lines.append(told[0].upper() + told[1:])
-        return "\n".join(lines)
+            line = WORDINGS[kind][frame.variant >> 2 & 1].format(*about)
+            told.append(line[0].upper() + line[1:])
+        return "\n".join(told)
 
     def parse(self, text: str) -> Puzzle:
         items, said = clues.lists(text, POOLS), STATED.search(text)
         behind, base = (said[2] == "back", int(said[1])) if said else (False, 1)
-        read = ((kind, item_in(a), item_in(b)) for kind, a, b in clues.read(text, WORDINGS, WORD))
+        read = ((kind, item_in(a), item_in(b)) for kind, a, b in lines.read(text, WORDINGS, WORD))
         return Puzzle(items, tuple(sorted({clues.meant(clue, items, behind, base) for clue in read})))
 
     def solve(self, view: Puzzle) -> dict[str, str] | None:

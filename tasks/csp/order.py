@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from itertools import permutations
 
-from tasks import clues, drawing
+from tasks import clues, drawing, lines
 from tasks.answers import OrderForm, OrderKey
 from tasks.base import register
 from tasks.clues import Clue, Items, Puzzle
@@ -61,17 +61,17 @@ class Order(clues.ClueTask):
 
     def render(self, view: Puzzle, frame: Frame) -> str:
         (people,), (backwards, base) = view.items, clues.ends(frame)
-        lines = [LINE.format("last" if backwards else "first", base)] if frame.friction != "natural" else []
-        lines.append(f"People: {', '.join(people)}.")
+        told = [LINE.format("last" if backwards else "first", base)] if frame.friction != "natural" else []
+        told.append(lines.listing("People", lines.numbered(people)))
         for clue in view.clues:
             kind, *about = clues.seen(clue, len(people), backwards, base)
-            lines.append(WORDINGS[kind][frame.variant >> 2].format(*about))
-        return "\n".join(lines)
+            told.append(WORDINGS[kind][frame.variant >> 2].format(*about))
+        return "\n".join(told)
 
     def parse(self, text: str) -> Puzzle:
         items, said = clues.lists(text, {"People": NAMES}), STATED.search(text)
         backwards, base = (said[1] == "last", int(said[2])) if said else (False, 1)
-        told = {clues.meant(clue, items, backwards, base) for clue in clues.read(text, WORDINGS, WORD)}
+        told = {clues.meant(clue, items, backwards, base) for clue in lines.read(text, WORDINGS, WORD)}
         return Puzzle(items, tuple(sorted(told)))
 
     def solve(self, view: Puzzle) -> list[str] | None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 
 from tasks import drawing
-from tasks.answers import SlotForm, ChoiceKey
+from tasks.answers import ChoiceKey, SlotForm
 from tasks.base import Task, register
 from tasks.frames import Frame
 from tasks.names import NAMES
@@ -21,7 +21,7 @@ starts, in UTC on the 24-hour clock, for example `picnic: 07:00`."""
 
 SIZES = {"easy": (4, 2, 4), "default": (6, 4, 6), "hard": (10, 7, 6)}  # people, events, free hours (at least)
 HOURS = range(8, 20)  # starts that are considered, in UTC
-EVENTS = ["review", "standup", "demo", "retro", "planning", "handover", "training", "interview", "workshop", "briefing"]
+EVENTS = ("review", "standup", "demo", "retro", "planning", "handover", "training", "interview", "workshop", "briefing")
 LEAST = 3  # starts that each half of the calendars leaves open for an event
 
 
@@ -60,13 +60,12 @@ def half_day_clock(hour: int) -> str:
     return f"{(hour - 1) % 12 + 1} {'am' if hour % 24 < 12 else 'pm'}"
 
 
-def read_clock(text: str, is_end: bool) -> int:
-    """Inverse of both clocks; an end at midnight is 24."""
+def read_clock(text: str) -> int:
+    """Inverse of both clocks."""
     told = re.fullmatch(r"(\d\d?)(?::00)?(?: ([ap]m))?", text)
     if told is None:
         raise ValueError(f"{text!r} is no full hour")
-    hour = int(told[1]) if told[2] is None else int(told[1]) % 12 + 12 * (told[2] == "pm")
-    return 24 if is_end and hour == 0 else hour
+    return int(told[1]) if told[2] is None else int(told[1]) % 12 + 12 * (told[2] == "pm")
 
 
 PERSON = re.compile(r"(\w+) \(home clock UTC([+-]\d\d?)\): free ([\d:, apm-]+) (home time|office time|UTC)\b")
@@ -114,44 +113,36 @@ class Schedule(Task[Calendar]):
             if people.setdefault(person[0], person) != person:
                 raise ValueError(f"the calendar of {person[0]} is told in two ways")
         told = [v.events for v in views if v.events]
-        if any(events != told[0] for events in told):
+        if len(set(told)) > 1:
             raise ValueError("the events differ")
         return Calendar(tuple(sorted(people.values())), told[0] if told else ())
 
     def render(self, view: Calendar, frame: Frame) -> str:
         shift = frame.variant % 12 - 7  # keeps every told hour between 01:00 and 24:00
-        tell = half_day_clock if frame.variant >= 12 else clock
-        lines = [f"Office time is UTC{shift:+d}."] if frame.friction == "strong" else []
+        write = half_day_clock if frame.variant >= 12 else clock
+        told = [f"Office time is UTC{shift:+d}."] if frame.friction == "strong" else []
         for name, offset, free in view.people:
-            zone, base = {"none": ("UTC", 0), "natural": ("home time", offset)}.get(
-                frame.friction, ("office time", shift)
-            )
-            starts = [h for h in free if h - 1 not in free]
-            ends = [h + 1 for h in free if h + 1 not in free]
-            told = ", ".join(f"{tell(s + base)}-{tell(e + base)}" for s, e in zip(starts, ends, strict=True))
-            lines.append(f"{name} (home clock UTC{offset:+d}): free {told} {zone}")
-        return "\n".join(lines + [f"{event} needs {', '.join(needed)}" for event, needed in view.events])
+            zones = {"none": ("UTC", 0), "natural": ("home time", offset), "strong": ("office time", shift)}
+            zone, base = zones[frame.friction]
+            starts, ends = [h for h in free if h - 1 not in free], [h + 1 for h in free if h + 1 not in free]
+            windows = ", ".join(f"{write(s + base)}-{write(e + base)}" for s, e in zip(starts, ends, strict=True))
+            told.append(f"{name} (home clock UTC{offset:+d}): free {windows} {zone}")
+        return "\n".join(told + [f"{event} needs {', '.join(needed)}" for event, needed in view.events])
 
     def parse(self, text: str) -> Calendar:
-        people = []
-        said = OFFICE.search(text)
-        for name, offset, told, zone in PERSON.findall(text):
-            base = {"UTC": 0, "home time": int(offset)}.get(zone)
-            if base is None:
-                if said is None:
-                    raise ValueError("office time is used but not explained")
-                base = int(said[1])
+        people, office = [], OFFICE.search(text)
+        for name, offset, windows, zone in PERSON.findall(text):
+            if zone == "office time" and office is None:
+                raise ValueError("office time is used but not explained")
+            base = int(offset) if zone == "home time" else int(office[1]) if zone == "office time" and office else 0
             free: list[int] = []
-            for window in told.split(", "):
-                start, _, end = window.partition("-")
-                free += range(read_clock(start, False) - base, read_clock(end, True) - base)
+            for start, _, end in (window.partition("-") for window in windows.split(", ")):
+                free += range(read_clock(start) - base, (read_clock(end) or 24) - base)
             people.append((name, int(offset), tuple(free)))
         if not people:
             raise ValueError("no calendar in the text")
-        return Calendar(
-            tuple(sorted(dict.fromkeys(people))),
-            tuple(dict.fromkeys((event, tuple(names.split(", "))) for event, names in EVENT.findall(text))),
-        )
+        events = dict.fromkeys((event, tuple(names.split(", "))) for event, names in EVENT.findall(text))
+        return Calendar(tuple(sorted(dict.fromkeys(people))), tuple(events))
 
     def solve(self, view: Calendar) -> dict[str, str] | None:
         """The earliest start that the known calendars allow; an event that they rule out is guessed to be the first."""
@@ -166,26 +157,26 @@ class Schedule(Task[Calendar]):
 
     def rivals(self, instance: Calendar, view: Calendar) -> Iterator[Calendar]:
         """The same day with two hours exchanged in every calendar that the view does not hold."""
-        seen = {p[0] for p in view.people}
+        ours = [feasible(instance.people, needed)[0] for _, needed in instance.events]
         for a, b in combinations(HOURS, 2):
             swap = {a: b, b: a}
-            people = tuple(
-                p if p[0] in seen else (p[0], p[1], tuple(sorted(swap.get(h, h) for h in p[2])))
-                for p in instance.people
-            )
-            starts = [(feasible(people, n), feasible(instance.people, n)[0]) for _, n in instance.events]
-            if all(new for new, _ in starts) and any(ours not in new for new, ours in starts):
-                yield replace(instance, people=people)
+            people = [
+                (name, offset, tuple(sorted(swap.get(h, h) for h in free)))
+                for name, offset, free in instance.people
+                if (name, offset, free) not in view.people
+            ]
+            rival = replace(instance, people=tuple(sorted((*people, *view.people))))
+            starts = [feasible(rival.people, needed) for _, needed in instance.events]
+            if all(starts) and any(hour not in hours for hour, hours in zip(ours, starts, strict=True)):
+                yield rival
 
     def corrupt(self, view: Calendar, rng: random.Random) -> Calendar:
-        which = rng.randrange(len(view.people))
-        name, offset, free = view.people[which]
+        person = name, offset, free = view.people[rng.randrange(len(view.people))]
         lost, gained = rng.choice(free), rng.choice([h for h in HOURS if h not in free])
-        told = (name, offset, tuple(sorted({*free, gained} - {lost})))
-        return replace(view, people=(*view.people[:which], told, *view.people[which + 1 :]))
+        lie = (name, offset, tuple(sorted({*free, gained} - {lost})))
+        return replace(view, people=tuple(lie if p == person else p for p in view.people))
 
     def draw(self, instance: Calendar, answer: object, where: object) -> str:
-        verdict = where if isinstance(where, dict) else {}
         given = answer if isinstance(answer, dict) else {}
         parts = [drawing.text(110 + 34 * i, 14, clock(h)[:2]) for i, h in enumerate(HOURS)]
         for row, (name, offset, free) in enumerate(instance.people):
@@ -193,10 +184,10 @@ class Schedule(Task[Calendar]):
             for i, hour in enumerate(HOURS):
                 parts.append(drawing.rect(94 + 34 * i, 22 + 24 * row, 32, 20, "free" if hour in free else "wall"))
         top = 40 + 24 * len(instance.people)
-        for row, (event, needed) in enumerate(instance.events):
-            css = "right" if event in verdict.get("right", ()) else "wrong" if event in verdict.get("wrong", ()) else ""
+        said = []
+        for event, needed in instance.events:
             able = ", ".join(map(clock, feasible(instance.people, needed)))
-            told = drawing.plain(given.get(event, "nothing"))
-            said = f"{event} needs {', '.join(needed)}; feasible {able}; answered {told}"
-            parts.append(drawing.text(4, top + 20 * row, said, css, "start"))
-        return drawing.svg(520, top + 20 * len(instance.events), parts, "the day in UTC: who is free when")
+            told = f"feasible {able}; answered {drawing.plain(given.get(event, 'nothing'))}"
+            said.append((event, f"{event} needs {', '.join(needed)}; {told}"))
+        parts += drawing.notes(top - 18, drawing.verdicts(where, said))
+        return drawing.svg(520, top + 20 * len(said), parts, "the day in UTC: who is free when")

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 from itertools import combinations, permutations
 
-from tasks import clues, drawing
+from tasks import clues, drawing, lines
 from tasks.answers import OrderForm, OrderKey
 from tasks.base import register
 from tasks.clues import Clue, Items, Puzzle
@@ -25,25 +25,18 @@ STEPS = 3  # most seats that a clue counts
 
 WORDINGS = {
     "step": (
-        "{1} sits {2} clockwise from {0}.",
-        "{1} sits {2} to the left of {0}.",
-        "{0} sits {2} anticlockwise from {1}.",
-        "{0} sits {2} to the right of {1}.",
-        "Going clockwise from {0}, with {2} in between, {1} comes.",
-        "To the left of {0}, with {2} in between, sits {1}.",
-        "Going anticlockwise from {1}, with {2} in between, {0} comes.",
-        "To the right of {1}, with {2} in between, sits {0}.",
+        "{1} is the {2} person clockwise from {0}.",
+        "{1} is the {2} person to the left of {0}.",
+        "{0} is the {2} person anticlockwise from {1}.",
+        "{0} is the {2} person to the right of {1}.",
     ),
-    "beside": ("{0} sits next to {1}.",),
-    "apart": ("{0} does not sit next to {1}.",),
-    "between": ("{0} sits between {1} and {2}, next to both.",),
+    "beside": ("{0} sits next to {1}.", "{0} and {1} are neighbours."),
+    "apart": ("{0} does not sit next to {1}.", "{0} and {1} are no neighbours."),
 }
-SEATS = ("one seat", *(f"{n} seats" for n in ("two", "three", "four", "five", "six", "seven", "eight")))
-GAPS = ("nobody", "one person", *(f"{n} people" for n in ("two", "three", "four", "five", "six", "seven")))
-COUNTED = {words: str(seats) for way in (SEATS, GAPS) for seats, words in enumerate(way, 1)}
+ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth")
 PLAIN = "Clockwise is told here as seen from above, and left and right as of people who face the middle of the table."
 TURNED = "Clockwise is told here as seen from below, and left and right as of people who turn their backs to the table."
-WORD = rf"(?:{'|'.join((*NAMES, *COUNTED))})"
+WORD = rf"(?:{'|'.join(NAMES + ORDINALS)})"
 
 
 def sits(n: int, person: int, seat: int) -> int:
@@ -54,17 +47,15 @@ def sits(n: int, person: int, seat: int) -> int:
 
 
 @cache
-def fitting(n: int, kind: str, a: int, b: int, c: int = 0) -> int:
-    """The seatings that fit a clue about persons `a` and `b` and either person or number of seats `c`."""
+def fitting(n: int, kind: str, a: int, b: int, seats: int = 0) -> int:
+    """The seatings that fit a clue about persons `a` and `b`."""
     if kind == "apart":
         return clues.every(n - 1, 1) ^ fitting(n, "beside", a, b)
     if kind == "beside":
         return fitting(n, "step", a, b, 1) | fitting(n, "step", b, a, 1)
-    if kind == "between":
-        return fitting(n, "beside", a, b) & fitting(n, "beside", a, c)
     found = 0
     for seat in range(n):
-        found |= sits(n, a, seat) & sits(n, b, seat + c)
+        found |= sits(n, a, seat) & sits(n, b, seat + seats)
     return found
 
 
@@ -75,23 +66,21 @@ def seen(clue: Clue, turned: bool) -> Clue:
 
 def meant(told: Clue, people: Sequence[str], turned: bool) -> Clue:
     """A told clue as a puzzle has it. Raises ValueError for one about people who are not at the table."""
-    kind, a, b, *rest = told
-    seats = [COUNTED.get(words, "0") for words in rest] if kind == "step" else []
-    about = [a, b] if seats else [a, b, *rest]
-    if len({*about}) < len(about) or not {*about} <= {*people} or not all(0 < int(n) < len(people) for n in seats):
+    kind, a, b, *ordinal = told
+    if a == b or not {a, b} <= {*people} or not {*ordinal} <= {*ORDINALS[: len(people) - 1]}:
         raise ValueError(f"a clue tells of {' and '.join(told[1:])}, which is not possible at the table")
-    if seats:
-        return seen((kind, a, b, *seats), turned)
-    return (kind, *sorted(about)) if len(about) == 2 else (kind, a, *sorted(about[1:]))
+    if kind == "step":
+        return seen((kind, a, b, str(ORDINALS.index(ordinal[0]) + 1)), turned)
+    return kind, *sorted((a, b))
 
 
 @register
 class Seating(clues.ClueTask):
     """A world is an order of all people but the first one by name, clockwise from there. Clues are ("step", from whom,
-    to whom, seats clockwise), ("beside" or "apart", two people by name) and ("between", who, two people by name).
+    to whom, seats clockwise) and ("beside" or "apart", two people by name).
 
     In a strong frame the table is told clockwise or anticlockwise, by the hands of a clock or of the people, from above
-    or from below, and by seats or by the people in between."""
+    or from below."""
 
     name, family, version, rule, prompt = "seating", "csp", 1, "circular", PROMPT
     framed = ("step",)
@@ -119,7 +108,6 @@ class Seating(clues.ClueTask):
         (people,) = items
         for a, b in permutations(people, 2):
             yield from (("step", a, b, str(seats)) for seats in range(1, min(STEPS, len(people) // 2) + 1))
-            yield from (("between", a, *sorted((b, c))) for c in people if a != c > b)
         for pair in combinations(people, 2):
             yield from (("beside", *pair), ("apart", *pair))
 
@@ -130,19 +118,18 @@ class Seating(clues.ClueTask):
         return "beside" if kind == "apart" else "apart", *sorted((a, b))
 
     def render(self, view: Puzzle, frame: Frame) -> str:
-        turned, way = bool(frame.variant & 1), frame.variant >> 1
-        lines = [TURNED if turned else PLAIN] if frame.friction != "natural" else []
-        lines.append(f"People: {', '.join(view.items[0])}.")
+        turned = bool(frame.variant & 1)
+        told = [TURNED if turned else PLAIN] if frame.friction != "natural" else []
+        told.append(lines.listing("People", lines.numbered(view.items[0])))
         for clue in view.clues:
-            kind, *about = seen(clue, turned)
-            if kind == "step":
-                about[2] = (GAPS if "between" in WORDINGS[kind][way] else SEATS)[int(about[2]) - 1]
-            lines.append(WORDINGS[kind][way % len(WORDINGS[kind])].format(*about))
-        return "\n".join(lines)
+            kind, a, b, *seats = seen(clue, turned)
+            way = frame.variant >> 1 & 3 if kind == "step" else frame.variant >> 3
+            told.append(WORDINGS[kind][way].format(a, b, *(ORDINALS[int(number) - 1] for number in seats)))
+        return "\n".join(told)
 
     def parse(self, text: str) -> Puzzle:
         items = clues.lists(text, {"People": NAMES})
-        told = {meant(clue, items[0], TURNED in text) for clue in clues.read(text, WORDINGS, WORD)}
+        told = {meant(clue, items[0], TURNED in text) for clue in lines.read(text, WORDINGS, WORD)}
         return Puzzle(items, tuple(sorted(told)))
 
     def solve(self, view: Puzzle) -> list[str] | None:

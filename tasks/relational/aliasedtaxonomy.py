@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import random
-import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, fields, replace
-from itertools import chain, combinations
+from dataclasses import dataclass, replace
+from itertools import combinations
 
-from tasks import drawing, graphs, trees
+from tasks import drawing, facts, graphs, trees
 from tasks.answers import GroupsForm, GroupsKey
 from tasks.base import Task, register
 from tasks.frames import Frame
@@ -32,85 +31,62 @@ FOLK = (
 )  # fmt: skip
 
 Creature = tuple[str, str, str]
+Creatures = tuple[Creature, ...]
 
 
 @dataclass(frozen=True)
 class Catalogues:
     """Creatures under the names of either system, each with what it is a kind of and its colour, sorted."""
 
-    latin: tuple[Creature, ...]
-    folk: tuple[Creature, ...]
+    latin: Creatures
+    folk: Creatures
 
 
-def kinds(creatures: Sequence[Creature]) -> dict[str, list[str]]:
-    """The kinds of each creature; those of nothing that is known are kinds of `TOP`."""
+def catalogues(parts: Iterable[Iterable[Creature]]) -> Catalogues:
+    """Creatures sorted into the catalogue that has their name; others are left out."""
+    known = facts.merged(parts)
+    return Catalogues(*(tuple(creature for creature in known if creature[0] in names) for names in (LATIN, FOLK)))
+
+
+def kinds(creatures: Creatures) -> dict[str, list[tuple[str, str]]]:
+    """The kinds of each creature with how they and all below them look, sorted by that; `TOP` has what has no other."""
     known = {name for name, _, _ in creatures}
-    below: dict[str, list[str]] = {}
-    for name, parent, _ in creatures:
-        below.setdefault(parent if parent in known else TOP, []).append(name)
+    below: dict[str, list[tuple[str, str]]] = {}
+
+    def look(above: str) -> str:
+        below[above] = sorted(
+            (colour + look(name), name)
+            for name, parent, colour in creatures
+            if (parent if parent in known else TOP) == above
+        )
+        return f"({','.join(shape for shape, _ in below[above])})"
+
+    look(TOP)
     return below
 
 
-def shapes(creatures: Sequence[Creature], below: dict[str, list[str]]) -> dict[str, str]:
-    """For each creature how it and all below it look, names apart."""
-    colours = {name: colour for name, _, colour in creatures}
-    found: dict[str, str] = {}
-
-    def look(name: str) -> str:
-        found[name] = f"{colours.get(name)}({','.join(sorted(map(look, below.get(name, []))))})"
-        return found[name]
-
-    look(TOP)
-    return found
-
-
 def aligned(view: Catalogues) -> list[list[str]]:
-    """Pairs found from the top down: those that look the same together, then what is left, as far as it goes."""
+    """Pairs found from the top down: of the kinds of a creature those are the same that look the same."""
     latin, folk = kinds(view.latin), kinds(view.folk)
-    shape = shapes(view.latin, latin) | shapes(view.folk, folk)
     pairs: list[list[str]] = []
 
-    def match(ours: str, theirs: str) -> None:
-        left, open_ = latin.get(ours, []), folk.get(theirs, [])
-        for exact in (True, False):
-            for one in list(left):
-                other = next((o for o in open_ if not exact or shape[o] == shape[one]), None)
-                if other:
-                    left, open_ = [n for n in left if n != one], [n for n in open_ if n != other]
-                    pairs.append([one, other])
-                    match(one, other)
+    def match(one: str, other: str) -> None:
+        for (_, ours), (_, theirs) in zip(latin[one], folk[other], strict=False):
+            pairs.append([ours, theirs])
+            match(ours, theirs)
 
     match(TOP, TOP)
     return sorted(pairs)
 
 
-def told_apart(creatures: Sequence[Creature]) -> bool:
-    """Whether no two kinds of the same creature look the same, so that nothing can be matched in two ways."""
-    below = kinds(creatures)
-    shape = shapes(creatures, below)
-    return all(len({shape[name] for name in names}) == len(names) for names in below.values())
-
-
-def catalogues(creatures: Iterable[Creature]) -> Catalogues:
-    """Creatures sorted into the catalogue that has their name; others are left out. ValueError if one is told in two
-    ways."""
-    known: dict[str, Creature] = {}
-    for creature in creatures:
-        if known.setdefault(creature[0], creature) != creature:
-            raise ValueError(f"{creature[0]} is told in two ways")
-    return Catalogues(*(tuple(sorted(known[name] for name in names if name in known)) for names in (LATIN, FOLK)))
-
-
-def renamed(creatures: Sequence[Creature], names: dict[str, str]) -> tuple[Creature, ...]:
+def renamed(creatures: Creatures, names: dict[str, str]) -> Creatures:
     return tuple(sorted((names.get(n, n), names.get(parent, parent), colour) for n, parent, colour in creatures))
 
 
 WORDINGS = (
-    "{n} is a kind of {p} and is {c}", "{n}, which is {c}, belongs to {p}", "to {p} belongs {n}, coloured {c}",
-    "{c} in colour, {n} is one sort of {p}",
+    "{a} is a kind of {b} and is {c}", "{a}, which is {c}, belongs to {b}", "to {b} belongs {a}, coloured {c}",
+    "{c} in colour, {a} is one sort of {b}",
 )  # fmt: skip
-PART = {part: rf"(?:node )?(?P<{part}>[A-Za-z]\w*)" for part in "np"} | {"c": f"(?P<c>{'|'.join(COLOURS)})"}
-TOLD = [re.compile(rf"(?<![\w-]){wording.format(**PART)}(?![\w-])") for wording in WORDINGS]
 
 
 @register
@@ -126,7 +102,8 @@ class AliasedTaxonomy(Task[Catalogues]):
         worn = rng.choices(rng.sample(COLOURS, colours), k=size)
         parents = dict(trees.grown(latin, rng))
         creatures = tuple(sorted((n, parents.get(n, TOP), colour) for n, colour in zip(latin, worn, strict=True)))
-        if min(map(worn.count, worn)) < 2 or not told_apart(creatures):
+        apart = all(len(dict(below)) == len(below) for below in kinds(creatures).values())  # no two kinds look the same
+        if min(map(worn.count, worn)) < 2 or not apart:
             return None
         return Catalogues(creatures, renamed(creatures, dict(zip(latin, folk, strict=True))))
 
@@ -134,19 +111,18 @@ class AliasedTaxonomy(Task[Catalogues]):
         return replace(instance, folk=()), replace(instance, latin=())
 
     def merge(self, views: Sequence[Catalogues]) -> Catalogues:
-        return catalogues(chain.from_iterable(view.latin + view.folk for view in views))
+        return catalogues(view.latin + view.folk for view in views)
 
     def render(self, view: Catalogues, frame: Frame) -> str:
-        def told(name: str) -> str:
-            return name if name == TOP else graphs.style(name, frame)
-
-        wording = WORDINGS[frame.variant % 4]
-        head = ["Names and colours are plain words; each line tells one of the creatures."] * (frame.friction == "none")
-        return "\n".join(head + [wording.format(n=told(n), p=told(p), c=c) for n, p, c in view.latin + view.folk])
+        lines = graphs.heading("Names and colours are plain words; each line tells one of the creatures.", frame)
+        for name, parent, colour in view.latin + view.folk:
+            above = TOP if parent == TOP else graphs.style(parent, frame)
+            lines.append(WORDINGS[frame.variant % 4].format(a=graphs.style(name, frame), b=above, c=colour))
+        return "\n".join(lines)
 
     def parse(self, text: str) -> Catalogues:
-        found = [match for pattern in TOLD for match in pattern.finditer(text)]
-        view = catalogues((match["n"].lower(), match["p"].lower(), match["c"]) for match in found)
+        found = graphs.found(text, WORDINGS, c=COLOURS)
+        view = catalogues([[(match["a"].lower(), match["b"].lower(), match["c"]) for match in found]])
         if not view.latin + view.folk:
             raise ValueError("no creature in the text")
         return view
@@ -163,36 +139,32 @@ class AliasedTaxonomy(Task[Catalogues]):
 
     def rivals(self, instance: Catalogues, view: Catalogues) -> Iterator[Catalogues]:
         """Two names exchanged in the catalogue that the view does not hold."""
-        for field in (f.name for f in fields(view) if not getattr(view, f.name)):
-            creatures = getattr(instance, field)
-            for (a, *_), (b, *_) in combinations(creatures, 2):
-                yield replace(instance, **{field: renamed(creatures, {a: b, b: a})})
+        field = "folk" if view.latin else "latin"
+        creatures = getattr(instance, field)
+        for (a, *_), (b, *_) in combinations(creatures, 2):
+            yield replace(instance, **{field: renamed(creatures, {a: b, b: a})})
 
     def corrupt(self, view: Catalogues, rng: random.Random) -> Catalogues:
         """A creature told to be a kind of another one."""
-        lies = []
-        for field in ("latin", "folk"):
-            creatures = getattr(view, field)
-            parents = {name: parent for name, parent, _ in creatures}
-            for creature in creatures:
-                for other in trees.elsewhere(parents, creature[0], list(parents)) if creature[1] != TOP else ():
-                    lies.append((field, creature, other))
-        field, creature, other = rng.choice(lies)
-        told = {*getattr(view, field), (creature[0], other, creature[2])} - {creature}
-        return replace(view, **{field: tuple(sorted(told))})
+        field = rng.choice([field for field in ("latin", "folk") if getattr(view, field)])
+        creatures = getattr(view, field)
+        colours = {name: colour for name, _, colour in creatures}
+        edges = [(name, parent) for name, parent, _ in creatures if parent != TOP]
+        gone, come = ((*edge, colours[edge[0]]) for edge in rng.choice(list(trees.exchanges(edges))))
+        return replace(view, **{field: facts.exchanged(creatures, gone, come)})
 
     def draw(self, instance: Catalogues, answer: object, where: object) -> str:
         kept = where if isinstance(where, dict) else {}
         alias, colour = dict(aligned(instance)), {name: colour for name, _, colour in instance.latin}
-        at = trees.layout([(name, parent) for name, parent, _ in instance.latin if parent != TOP], 96, 100)
-        parts = [drawing.edge(at[n], (at[p][0], at[p][1] + 48)) for n, p, _ in instance.latin if p != TOP]
+        edges = [(name, parent) for name, parent, _ in instance.latin if parent != TOP]
+        at = trees.layout(edges, 96, 100)
+        parts = [drawing.edge(at[name], (at[parent][0], at[parent][1] + 48)) for name, parent in edges]
         for name, (x, y) in at.items():
             hit = sorted((name, alias[name])) in kept.get("right", ())
             parts += [drawing.node((x, y), name), drawing.node((x, y + 24), alias[name], "right" if hit else "node")]
             parts.append(drawing.node((x, y + 48), colour[name], "free"))
         top, width = max(y for _, y in at.values()) + 66, max(x for x, _ in at.values()) + 60
-        wrong = [f"not the same: {' and '.join(pair)}" for pair in kept.get("wrong", [])[:8]]
-        parts += drawing.notes(top, [(said, "wrong") for said in wrong])
-        return drawing.svg(
-            max(width, 320), top + 20 * len(wrong) + 10, parts, "the creatures under both of their names"
-        )
+        wrong = [(f"not the same: {' and '.join(pair)}", "wrong") for pair in kept.get("wrong", [])[:8]]
+        parts += drawing.notes(top, wrong)
+        size = max(width, 320), top + 20 * len(wrong) + 10
+        return drawing.svg(*size, parts, "the creatures under both of their names")

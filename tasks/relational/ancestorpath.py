@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Container, Iterator, Sequence, Set
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from tasks import drawing, graphs, trees
+from tasks import drawing, facts, graphs, trees
 from tasks.answers import Field, FieldsForm, FieldsKey
 from tasks.base import Task, register
 from tasks.frames import Frame
@@ -25,21 +25,25 @@ LENGTHS = (5, 6)  # people in a chain; shorter ones cannot be shared out so that
 FIRMS, REACH = 2, 3  # how many have no boss, and how deep the firms are
 SWAPS = 100  # exchanges tried for halves that leave little to guess
 
-Query = tuple[str, str, str]
-
 
 @dataclass(frozen=True)
 class Firms:
     """`edges`: (person, boss), sorted; `queries`: (name, lower person, higher person)."""
 
-    edges: tuple[graphs.Edge, ...]
-    queries: tuple[Query, ...]
+    edges: graphs.Edges
+    queries: tuple[tuple[str, str, str], ...]
 
 
 def guessed(halves: Sequence[Set[graphs.Edge]], chains: Sequence[Sequence[graphs.Edge]]) -> int:
     """How often a half knows of everybody within a chain, and so guesses it easily; far more if it holds all of it."""
     knows = sum(all(a in half or b in half for a, b in pairwise(chain)) for half in halves for chain in chains)
     return knows + 99 * sum(half >= set(chain) for half in halves for chain in chains)
+
+
+def otherwise(view: Firms, kept: Container[object]) -> Iterator[Firms]:
+    """`view` with one person whose boss is not in `kept` under another boss."""
+    for gone, come in trees.exchanges(view.edges, kept):
+        yield replace(view, edges=facts.exchanged(view.edges, gone, come))
 
 
 WORDINGS = ("{a} reports to {b}", "{b} is the boss of {a}", "the boss of {a} is {b}", "{b} gives orders to {a}")
@@ -60,11 +64,11 @@ class AncestorPath(Task[Firms]):
         if len(ways) < wanted:
             return None
         chains = [way[: rng.choice(LENGTHS)] for way in rng.sample(ways, wanted)]
-        return Firms(edges, tuple((f"q{i + 1}", chain[0], chain[-1]) for i, chain in enumerate(chains)))
+        return Firms(edges, tuple((f"q{i}", chain[0], chain[-1]) for i, chain in enumerate(chains, 1)))
 
     def split(self, instance: Firms, rng: random.Random) -> tuple[Firms, ...]:
         """Random halves, edges exchanged as long as that leaves less to guess."""
-        chains = [list(pairwise(chain)) for chain in (self.solve(instance) or {}).values()]
+        chains = [list(pairwise(chain)) for chain in self.solve(instance).values()]
         order = rng.sample(instance.edges, len(instance.edges))
         halves = set(order[: len(order) // 2]), set(order[len(order) // 2 :])
         least = guessed(halves, chains)
@@ -80,72 +84,55 @@ class AncestorPath(Task[Firms]):
     def merge(self, views: Sequence[Firms]) -> Firms:
         if len({view.queries for view in views}) > 1:
             raise ValueError("the queries differ")
-        return replace(views[0], edges=trees.merged([view.edges for view in views]))
+        return replace(views[0], edges=facts.merged(view.edges for view in views))
 
     def render(self, view: Firms, frame: Frame) -> str:
-        head = ["People are called by their plain names, each with the own boss."] * (frame.friction == "none")
-        asked = [
-            f"{q}: the chain from {graphs.style(low, frame)} up to {graphs.style(high, frame)}"
-            for q, low, high in view.queries
-        ]
-        return "\n".join([*head, *graphs.tell(view.edges, WORDINGS, frame), *asked])
+        lines = graphs.heading("People are called by their plain names, each with the own boss.", frame)
+        lines += graphs.tell(view.edges, WORDINGS, frame)
+        for q, low, high in view.queries:
+            lines.append(f"{q}: the chain from {graphs.style(low, frame)} up to {graphs.style(high, frame)}")
+        return "\n".join(lines)
 
     def parse(self, text: str) -> Firms:
-        edges = graphs.read(text, WORDINGS, "title", directed=True)
+        edges = graphs.read(text, WORDINGS, str.title, directed=True)
         queries = tuple(dict.fromkeys((q, low.title(), high.title()) for q, low, high in QUERY.findall(text)))
         if not edges or not queries:
             raise ValueError("no bosses and no queries in the text")
         return Firms(edges, queries)
 
-    def solve(self, view: Firms) -> dict[str, list[str]] | None:
+    def solve(self, view: Firms) -> dict[str, list[str]]:
         """Of a partial view: as far up as it is known, and from there straight to the higher person."""
         ways = {q: (trees.climb(dict(view.edges), low), high) for q, low, high in view.queries}
         return {q: way[: way.index(high) + 1] if high in way else [*way, high] for q, (way, high) in ways.items()}
 
     def key(self, instance: Firms) -> FieldsKey:
-        return FieldsKey({q: tuple(chain) for q, chain in (self.solve(instance) or {}).items()})
+        return FieldsKey({q: tuple(chain) for q, chain in self.solve(instance).items()})
 
     def form(self, view: Firms) -> FieldsForm:
         return FieldsForm({q: Field("order", NAMES) for q, _, _ in view.queries})
 
     def rivals(self, instance: Firms, view: Firms) -> Iterator[Firms]:
         """The same firms with one unseen person under another boss, so that all chains exist and some differ."""
-        parents = dict(instance.edges)
-        names = sorted({name for edge in instance.edges for name in edge})
         truth = self.solve(instance)
-        for child, parent in instance.edges:
-            if (child, parent) in view.edges:
-                continue
-            for other in trees.elsewhere(parents, child, names):
-                told = parents | {child: other}
-                rival = replace(instance, edges=tuple(sorted(told.items())))
-                exists = all(high in trees.climb(told, low) for _, low, high in instance.queries)
-                if exists and self.solve(rival) != truth:
-                    yield rival
+        for rival in otherwise(instance, view.edges):
+            exists = all(high in trees.climb(dict(rival.edges), low) for _, low, high in rival.queries)
+            if exists and self.solve(rival) != truth:
+                yield rival
 
     def corrupt(self, view: Firms, rng: random.Random) -> Firms:
-        """Preferably on the way up from a person asked about, so that it does harm."""
-        parents = dict(view.edges)
-        names = sorted({name for edge in view.edges for name in edge})
-        lies = [(child, other) for child in parents for other in trees.elsewhere(parents, child, names)]
-        rng.shuffle(lies)
-        told = [replace(view, edges=tuple(sorted((parents | {child: other}).items()))) for child, other in lies]
-        return next((lie for lie in told if self.solve(lie) != self.solve(view)), told[0])
+        return facts.harmful(otherwise(view, ()), self.solve, view, rng)
 
     def draw(self, instance: Firms, answer: object, where: object) -> str:
         given = answer if isinstance(answer, dict) else {}
-        truth = self.solve(instance) or {}
+        truth = self.solve(instance)
         said = {q: drawing.plain(given.get(q, "nothing")).strip("[]").replace("'", "") for q in truth}
         notes = drawing.verdicts(where, [(q, f"{q}: {', '.join(truth[q])}; answered {said[q]}") for q in truth])
         at = trees.layout(instance.edges)
         parts = [drawing.edge(at[child], at[parent]) for child, parent in instance.edges]
-        for wanted in ("", "right", "wrong"):  # what is wrong is drawn last, on top
-            for chain, (_, css) in zip(truth.values(), notes, strict=True):
-                parts += [drawing.line([at[name] for name in chain], css or "goal")] * (css == wanted)
+        for chain, (_, css) in sorted(zip(truth.values(), notes, strict=True), key=lambda drawn: drawn[1][1]):
+            parts.append(drawing.line([at[name] for name in chain], css or "goal"))  # what is wrong comes last, on top
         parts += [drawing.node(at[name], name) for name in at]
-        top = max(y for _, y in at.values()) + 24
-        width = max(x for x, _ in at.values()) + 60
+        top, width = max(y for _, y in at.values()) + 24, max(x for x, _ in at.values()) + 60
         parts += drawing.notes(top, notes)
-        return drawing.svg(
-            max(width, 700), top + 20 * len(notes) + 10, parts, "the firms and the chains that were asked for"
-        )
+        size = max(width, 700), top + 20 * len(notes) + 10
+        return drawing.svg(*size, parts, "the firms and the chains that were asked for")

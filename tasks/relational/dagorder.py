@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, pairwise
 
-from tasks import drawing, graphs
+from tasks import drawing, facts, graphs
 from tasks.answers import OrderForm, OrderKey
 from tasks.base import Task, register
 from tasks.frames import Frame
@@ -27,10 +27,10 @@ class Packing:
     """`things` by name; `before`: (earlier, later), sorted."""
 
     things: tuple[str, ...]
-    before: tuple[graphs.Edge, ...]
+    before: graphs.Edges
 
 
-def ordered(things: Sequence[str], before: Sequence[graphs.Edge]) -> list[str]:
+def ordered(things: Sequence[str], before: graphs.Edges) -> list[str]:
     """Again and again the thing for which the fewest things have to be waited, the first by name of several."""
     order: list[str] = []
     while len(order) < len(things):
@@ -65,23 +65,23 @@ class DagOrder(Task[Packing]):
         return tuple(replace(instance, before=tuple(sorted(dealt[first::2]))) for first in (turn, 1 - turn))
 
     def merge(self, views: Sequence[Packing]) -> Packing:
-        if len({v.things for v in views}) > 1:
+        if len({view.things for view in views}) > 1:
             raise ValueError("the lists of things differ")
-        before = graphs.union([v.before for v in views])
+        before = graphs.union(view.before for view in views)
         if both := next(((a, b) for a, b in before if (b, a) in before), None):
             raise ValueError(f"{both[0]} is told to go in before {both[1]} and after it")
         return replace(views[0], before=before)
 
     def render(self, view: Packing, frame: Frame) -> str:
-        head = ["Things are called by their plain names; the earlier one is told first."] * (frame.friction == "none")
+        head = graphs.heading("Things are called by their plain names; the earlier one is told first.", frame)
         listed = ", ".join(graphs.style(thing, frame) for thing in view.things)
         return "\n".join([*head, f"To be packed: {listed}.", *graphs.tell(view.before, WORDINGS, frame)])
 
     def parse(self, text: str) -> Packing:
-        listed, before = LISTED.search(text), graphs.read(text, WORDINGS, "lower", directed=True)
+        listed, before = LISTED.search(text), graphs.read(text, WORDINGS, str.lower, directed=True)
         if not listed or not before:
             raise ValueError("no list of things and no precedence in the text")
-        things = {graphs.canonical(name, "lower") for name in re.findall(graphs.NODE, listed[1])}
+        things = {name.lower() for name in re.findall(graphs.NODE, listed[1])}
         return Packing(tuple(sorted(things)), before)
 
     def solve(self, view: Packing) -> list[str] | None:
@@ -99,11 +99,11 @@ class DagOrder(Task[Packing]):
         for i, (a, b) in enumerate(pairwise(order)):
             if (a, b) not in view.before:
                 other = [*order[:i], b, a, *order[i + 2 :]]
-                yield replace(instance, before=graphs.union([view.before, list(pairwise(other))]))
+                yield replace(instance, before=graphs.union([view.before, pairwise(other)]))
 
     def corrupt(self, view: Packing, rng: random.Random) -> Packing:
         a, b = rng.choice(view.before)
-        return replace(view, before=tuple(sorted({*view.before, (b, a)} - {(a, b)})))
+        return replace(view, before=facts.exchanged(view.before, (a, b), (b, a)))
 
     def draw(self, instance: Packing, answer: object, where: object) -> str:
         """On the left the right order with all precedences, on the right the answered one."""

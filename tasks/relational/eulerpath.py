@@ -5,10 +5,10 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import combinations, pairwise
+from itertools import pairwise
 from textwrap import wrap
 
-from tasks import drawing, graphs
+from tasks import drawing, facts, graphs
 from tasks.answers import EdgesKey, TrailForm
 from tasks.base import Task, register
 from tasks.frames import Frame
@@ -26,25 +26,21 @@ SIZES = {"easy": (5, 6), "default": (7, 9), "hard": (10, 15)}  # enclosures at m
 class Zoo:
     """`paths`: pairs of enclosures, sorted within and without."""
 
-    paths: tuple[graphs.Edge, ...]
+    paths: graphs.Edges
 
 
-def path(a: str, b: str) -> graphs.Edge:
-    return (a, b) if a < b else (b, a)
-
-
-def longest(paths: Sequence[graphs.Edge]) -> list[str]:
+def longest(paths: graphs.Edges) -> list[str]:
     """The enclosures of a walk over all paths if there is one, else of the longest that turns up.
 
     Hierholzer's method, from every enclosure, odd ones first: going on while there is a way, and noting enclosures on
     the way back. Where that goes back to another enclosure than the one it came from, the walk is broken off.
     """
-    ends = [end for pair in paths for end in pair]
+    near = graphs.near(paths)
     best: list[str] = []
-    for start in sorted(set(ends), key=lambda n: (ends.count(n) % 2 == 0, n)):
+    for start in sorted(near, key=lambda enclosure: (len(near[enclosure]) % 2 == 0, enclosure)):
         left, stack, walk, due = list(paths), [start], list[str](), ""
         while stack:
-            if way := next((pair for pair in left if stack[-1] in pair), None):
+            if way := next((path for path in left if stack[-1] in path), None):
                 left.remove(way)
                 stack.append(way[way[0] == stack[-1]])
             else:
@@ -71,11 +67,11 @@ class EulerPath(Task[Zoo]):
         names = rng.sample(ANIMALS, size)
         here, paths = names[0], set[graphs.Edge]()
         while len(paths) < count:
-            ways = [n for n in names if n != here and path(n, here) not in paths]
+            ways = [there for there in names if there != here and graphs.edge(here, there) not in paths]
             if not ways:
                 return None
             there = rng.choice(ways)
-            paths.add(path(here, there))
+            paths.add(graphs.edge(here, there))
             here = there
         return Zoo(tuple(sorted(paths))) if here != names[0] else None
 
@@ -83,15 +79,14 @@ class EulerPath(Task[Zoo]):
         return tuple(map(Zoo, graphs.halves(instance.paths, rng)))
 
     def merge(self, views: Sequence[Zoo]) -> Zoo:
-        return Zoo(graphs.union([v.paths for v in views]))
+        return Zoo(graphs.union(view.paths for view in views))
 
     def render(self, view: Zoo, frame: Frame) -> str:
-        head = ["Enclosures are called by their plain names; a dash is a path."] * (frame.friction == "none")
+        head = graphs.heading("Enclosures are called by their plain names; a dash is a path.", frame)
         return "\n".join([*head, *graphs.tell(view.paths, WORDINGS, frame)])
 
     def parse(self, text: str) -> Zoo:
-        paths = graphs.read(text, WORDINGS, "lower", directed=False)
-        if not paths:
+        if not (paths := graphs.read(text, WORDINGS, str.lower)):
             raise ValueError("no paths in the text")
         return Zoo(paths)
 
@@ -107,26 +102,18 @@ class EulerPath(Task[Zoo]):
 
     def rivals(self, instance: Zoo, view: Zoo) -> Iterator[Zoo]:
         """The same zoo with one end of an unseen path elsewhere: any walk that was right uses a path that is gone."""
-        names = sorted({n for pair in instance.paths for n in pair})
-        for gone in instance.paths:
-            for kept in gone if gone not in view.paths else ():
-                for other in names:
-                    paths = graphs.union([instance.paths, [path(kept, other)]])
-                    paths = tuple(p for p in paths if p != gone)
-                    if other != kept and len(paths) == len(instance.paths) < len(longest(paths)):
-                        yield Zoo(paths)
+        for gone, come in graphs.exchanges(instance.paths, view.paths):
+            paths = facts.exchanged(instance.paths, gone, come)
+            if {*gone} & {*come} and len(longest(paths)) > len(paths):
+                yield Zoo(paths)
 
     def corrupt(self, view: Zoo, rng: random.Random) -> Zoo:
-        names = sorted({n for pair in view.paths for n in pair})
-        lost = rng.choice(view.paths)
-        spare = [[p for p in combinations(some, 2) if p not in view.paths] for some in (names, ANIMALS)]
-        return Zoo(tuple(sorted({*view.paths, rng.choice(spare[0] or spare[1])} - {lost})))
+        return Zoo(graphs.lie(view.paths, ANIMALS, rng))
 
     def draw(self, instance: Zoo, answer: object, where: object) -> str:
         kept = where if isinstance(where, dict) else {}
         walked, broke = kept.get("walked", []), kept.get("broke") or []
-        at = drawing.circle(sorted({n for pair in instance.paths for n in pair}))
-        best = longest(instance.paths)
+        at, best = drawing.circle(graphs.nodes(instance.paths)), longest(instance.paths)
         parts = [drawing.edge(at[a], at[b]) for a, b in instance.paths]
         parts += [drawing.edge(at[a], at[b], "right") for a, b in walked]
         for i, step in enumerate(walked, 1):

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from heapq import heappop, heappush
 from itertools import combinations, pairwise
 
-from tasks import drawing, grids
+from tasks import drawing, facts, grids
 from tasks.answers import Cell, PathForm, RouteKey
 from tasks.base import Task, register
 from tasks.frames import Frame
@@ -38,34 +38,30 @@ class Chart:
     ends: tuple[Cell, Cell]
 
 
-def routes(roads: Sequence[Road], start: Cell) -> dict[Cell, tuple[int, int, list[Cell]]]:
-    """For each place that can be reached: how far it is, how many routes are so short, and one of them."""
+def routes(roads: Sequence[Road], start: Cell) -> dict[Cell, list[list[Cell]]]:
+    """For each place that can be reached: all shortest routes to it, at most two of them."""
     near: dict[Cell, list[tuple[Cell, int]]] = {}
     for a, b, length in roads:
         near.setdefault(a, []).append((b, length))
         near.setdefault(b, []).append((a, length))
-    best = {start: (0, 1, [start])}
-    queue, done = [(0, start)], set()
+    least: dict[Cell, int] = {}
+    found: dict[Cell, list[list[Cell]]] = {}
+    queue = [(0, [start])]
     while queue:
-        here = heappop(queue)[1]
-        if here in done:
-            continue
-        done.add(here)
-        far, ways, walk = best[here]
-        for there, length in near.get(here, ()):
-            known = best.get(there)
-            if known is None or far + length < known[0]:
-                best[there] = far + length, ways, [*walk, there]
-                heappush(queue, (far + length, there))
-            elif far + length == known[0]:
-                best[there] = known[0], known[1] + ways, known[2]
-    return best
+        far, walk = heappop(queue)
+        place = walk[-1]
+        if far == least.setdefault(place, far) and len(found.setdefault(place, [])) < 2:
+            found[place].append(walk)
+            for there, length in near.get(place, ()):
+                if there not in least:
+                    heappush(queue, (far + length, [*walk, there]))
+    return found
 
 
 def route(chart: Chart) -> list[Cell]:
     """The shortest route if there is exactly one."""
-    _, ways, walk = routes(chart.roads, chart.ends[0]).get(chart.ends[1], (0, 0, []))
-    return walk if ways == 1 else []
+    found = routes(chart.roads, chart.ends[0]).get(chart.ends[1], [])
+    return found[0] if len(found) == 1 else []
 
 
 def step_of(road: Road, cells: Sequence[Cell]) -> int:
@@ -77,7 +73,6 @@ def step_of(road: Road, cells: Sequence[Cell]) -> int:
 def neighbours(places: Sequence[Cell]) -> list[tuple[Cell, Cell]]:
     """Pairs without a third place inside the circle that has them as its diameter (the Gabriel graph): roads between
     them join all places, and none passes through another place."""
-
     return [
         (a, b)
         for a, b in combinations(places, 2)
@@ -105,8 +100,8 @@ class Graph(Task[Chart]):
         ends = [
             (start, goal)
             for start in rng.sample(places, STARTS)
-            for goal, (_, ways, walk) in sorted(routes(roads, start).items())
-            if ways == 1 and MOVES[0] < len(walk) <= MOVES[1] + 1 and not grids.mirrored((side, side), goal)
+            for goal, found in sorted(routes(roads, start).items())
+            if len(found) == 1 and MOVES[0] < len(found[0]) <= MOVES[1] + 1 and not grids.mirrored((side, side), goal)
         ]  # a goal that another scheme maps onto itself might be the end of a mirrored route
         return Chart(side, roads, rng.choice(ends)) if ends else None
 
@@ -118,13 +113,9 @@ class Graph(Task[Chart]):
         return tuple(replace(instance, roads=tuple(sorted(roads[first::2]))) for first in (turn, 1 - turn))
 
     def merge(self, views: Sequence[Chart]) -> Chart:
-        lengths: dict[tuple[Cell, Cell], int] = {}
-        for a, b, length in (road for v in views for road in v.roads):
-            if lengths.setdefault((a, b), length) != length:
-                raise ValueError(f"the road {a} - {b} is told with the lengths {lengths[a, b]} and {length}")
-        if len({(v.side, v.ends) for v in views}) > 1:
+        if len({(view.side, view.ends) for view in views}) > 1:
             raise ValueError("the maps or the ends of the route differ")
-        return replace(views[0], roads=tuple(sorted((a, b, length) for (a, b), length in lengths.items())))
+        return replace(views[0], roads=facts.merged((view.roads for view in views), about=2))
 
     def render(self, view: Chart, frame: Frame) -> str:
         def told(cell: Cell) -> str:
@@ -154,8 +145,8 @@ class Graph(Task[Chart]):
     def solve(self, view: Chart) -> list[list[int]] | None:
         """Of a partial view: where no route is known, a road straight from start to goal."""
         start, goal = view.ends
-        walk = routes(view.roads, start).get(goal, (0, 0, [start, goal]))[2]
-        return [list(cell) for cell in walk]
+        walks = routes(view.roads, start).get(goal, [[start, goal]])
+        return [list(cell) for cell in walks[0]]
 
     def key(self, instance: Chart) -> RouteKey:
         if not (cells := route(instance)):
@@ -174,14 +165,13 @@ class Graph(Task[Chart]):
         for road in sorted(unseen, key=lambda road: step_of(road, ours)):
             a, b, known = road
             for length in reversed(LENGTHS[known:]) if step_of(road, ours) < steps else LENGTHS[: known - 1]:
-                other = replace(instance, roads=tuple(sorted({*instance.roads, (a, b, length)} - {road})))
+                other = replace(instance, roads=facts.exchanged(instance.roads, road, (a, b, length)))
                 if (found := route(other)) and found != ours:
                     yield other
 
     def corrupt(self, view: Chart, rng: random.Random) -> Chart:
-        i = rng.randrange(len(view.roads))
-        a, b, length = view.roads[i]
-        return replace(view, roads=(*view.roads[:i], (a, b, 1 if length > 5 else 9), *view.roads[i + 1 :]))
+        a, b, length = road = rng.choice(view.roads)
+        return replace(view, roads=facts.exchanged(view.roads, road, (a, b, 1 if length > 5 else 9)))
 
     def draw(self, instance: Chart, answer: object, where: object) -> str:
         kept = where if isinstance(where, dict) else {}

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import random
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, product
+from operator import itemgetter
 
-from tasks import drawing, graphs
+from tasks import drawing, facts, graphs
 from tasks.answers import Field, FieldsForm, FieldsKey
 from tasks.base import Task, register
 from tasks.frames import Frame
@@ -34,18 +34,17 @@ class Party:
     """`friends`: pairs of people, sorted within and without; `people`: (name, colour, drink), sorted; `queries`: (name,
     kind, first thing asked about, second thing asked about)."""
 
-    friends: tuple[graphs.Edge, ...]
+    friends: graphs.Edges
     people: tuple[Person, ...]
     queries: tuple[Query, ...]
 
 
-ASKED = {  # kind -> query
-    "count": "how many friends of {x} wear {y}?",
-    "names": "which friends of {x} drink {y}?",
-    "most": "who of all in {x} has the most friends that drink {y}?",
-    "across": "how many friendships join somebody in {x} with somebody in {y}?",
+ASKED = {  # kind -> query about a person or a colour, and a colour or a drink
+    "count": "how many friends of {a} wear {y}",
+    "names": "which friends of {a} drink {y}",
+    "most": "who of all in {x} has the most friends that drink {y}",
+    "across": "how many friendships join somebody in {x} with somebody in {y}",
 }
-NAMED = ("count", "names")  # kinds that begin with a person
 
 
 class Known:
@@ -53,13 +52,11 @@ class Known:
     friendship is known all are friends, and numbers are guessed to be one more than `LEAST`."""
 
     def __init__(self, view: Party) -> None:
-        self.pairs = view.friends
+        self.whole = bool(view.friends and view.people)
         self.things = {name: (colour, drink) for name, colour, drink in view.people}
-        self.names = sorted({name for pair in view.friends for name in pair} | set(self.things))
-        self.friends: dict[str, list[str]] = {name: [] for name in self.names}
-        for a, b in view.friends or combinations(self.names, 2):
-            self.friends[a].append(b)
-            self.friends[b].append(a)
+        self.names = sorted({*graphs.nodes(view.friends), *self.things})
+        near = graphs.near(view.friends or combinations(self.names, 2))
+        self.friends = {name: near.get(name, []) for name in self.names}
 
     def fits(self, names: Sequence[str], value: str) -> list[str]:
         """Those who wear or drink `value`."""
@@ -76,11 +73,10 @@ class Known:
             return next(iter(self.leaders(x, y)), "")
         if kind == "names":
             return tuple(sorted(self.fits(self.friends.get(x, ()), y)))
-        if not (self.pairs and self.things):
+        if not self.whole:
             return LEAST + 1
-        if kind == "count":
-            return len(self.fits(self.friends.get(x, ()), y))
-        return sum(len(self.fits(self.friends[name], y)) for name in self.fits(self.names, x))
+        people = [x] if kind == "count" else self.fits(self.names, x)
+        return sum(len(self.fits(self.friends.get(name, ()), y)) for name in people)
 
     def fair(self, query: Query) -> bool:
         """Of a whole instance: whether a query has one answer, and none that half of the facts suggest."""
@@ -93,35 +89,24 @@ class Known:
         return size >= LEAST and (kind == "across" or size < len(self.friends[x]))
 
 
-def otherwise(view: Party, kept: Party) -> Iterator[Party]:
-    """`view` with one fact that `kept` does not hold told in another way; lies in turn change different facts."""
-    lost = [pair for pair in view.friends if pair not in kept.friends]
-    for told in combinations(Known(view).names, 2) if lost else ():
-        if told not in view.friends:
-            for pair in lost:
-                yield replace(view, friends=tuple(sorted({*view.friends, told} - {pair})))
-    colours, drinks = ((*dict.fromkeys(person[i] for person in view.people),) for i in (1, 2))
+def otherwise(view: Party, kept: Container[object]) -> Iterator[Party]:
+    """`view` with one fact that is not `kept` told in another way; lies in turn change different facts."""
+    for gone, come in sorted(graphs.exchanges(view.friends, kept), key=itemgetter(1)):
+        yield replace(view, friends=facts.exchanged(view.friends, gone, come))
+    colours, drinks = ([*dict.fromkeys(person[i] for person in view.people)] for i in (1, 2))
     for value in colours + drinks:
-        for person in (person for person in view.people if person not in kept.people and value not in person):
-            changed = (person[0], value, person[2]) if value in colours else (person[0], person[1], value)
-            yield replace(view, people=tuple(sorted({*view.people, changed} - {person})))
+        for person in (person for person in view.people if person not in kept and value not in person):
+            told = (person[0], value, person[2]) if value in colours else (person[0], person[1], value)
+            yield replace(view, people=facts.exchanged(view.people, person, told))
 
 
 WORDINGS = (
     "{a} and {b} are friends", "{a} is a friend of {b}", "a friendship ties {a} to {b}", "{a} gets on well with {b}",
 )  # fmt: skip
 TOLD = (
-    "{n} wears {c} and drinks {d}", "{n} is dressed in {c} and has {d}", "{n} has a coat in {c} and a cup of {d}",
-    "{n}: {c} coat, {d} to drink",
+    "{a} wears {c} and drinks {d}", "{a} is dressed in {c} and has {d}", "{a} has a coat in {c} and a cup of {d}",
+    "{a}: {c} coat, {d} to drink",
 )  # fmt: skip
-THING = {"n": graphs.NODE, "c": f"({'|'.join(COLOURS)})", "d": f"({'|'.join(DRINKS)})"}
-PEOPLE = re.compile("|".join(rf"(?<![\w-]){told.format(**THING)}(?![\w-])" for told in TOLD))
-QUERIES = {
-    kind: re.compile(
-        r"\b(q\d+): " + asked.replace("?", r"\?").format(x=graphs.NODE if kind in NAMED else r"(\w+)", y=r"(\w+)")
-    )
-    for kind, asked in ASKED.items()
-}
 
 
 @register
@@ -160,43 +145,40 @@ class GraphAttr(Task[Party]):
     def merge(self, views: Sequence[Party]) -> Party:
         if len({view.queries for view in views}) > 1:
             raise ValueError("the queries differ")
-        people: dict[str, Person] = {}
-        for person in (p for view in views for p in view.people):
-            if people.setdefault(person[0], person) != person:
-                raise ValueError(f"the clothes or the drink of {person[0]} are told in two ways")
-        return Party(graphs.union([view.friends for view in views]), tuple(sorted(people.values())), views[0].queries)
+        friends, people = graphs.union(view.friends for view in views), facts.merged(view.people for view in views)
+        return Party(friends, people, views[0].queries)
 
     def render(self, view: Party, frame: Frame) -> str:
-        told = TOLD[frame.variant % 4]
-        lines = ["People, colours and drinks are called by their plain names."] * (frame.friction == "none")
+        lines = graphs.heading("People, colours and drinks are called by their plain names.", frame)
         lines += graphs.tell(view.friends, WORDINGS, frame)
-        lines += [told.format(n=graphs.style(name, frame), c=colour, d=drink) for name, colour, drink in view.people]
+        for name, colour, drink in view.people:
+            lines.append(TOLD[frame.variant % 4].format(a=graphs.style(name, frame), c=colour, d=drink))
         for q, kind, x, y in view.queries:
-            lines.append(f"{q}: " + ASKED[kind].format(x=graphs.style(x, frame) if kind in NAMED else x, y=y))
+            lines.append(f"{q}: {ASKED[kind].format(a=graphs.style(x, frame), x=x, y=y)}?")
         return "\n".join(lines)
 
     def parse(self, text: str) -> Party:
-        people = {tuple(filter(None, found)) for found in PEOPLE.findall(text)}
-        queries = {
-            q: (q, kind, x.title() if kind in NAMED else x, y)
-            for kind, pattern in QUERIES.items()
-            for q, x, y in pattern.findall(text)
-        }
-        friends = graphs.read(text, WORDINGS, "title", directed=False)
+        friends = graphs.read(text, WORDINGS, str.title)
+        told = graphs.found(text, TOLD, c=COLOURS, d=DRINKS)
+        people = {(match["a"].title(), match["c"], match["d"]) for match in told}
+        queries = {}
+        for kind, asked in ASKED.items():
+            for match in graphs.found(text, (f"{{q}}: {asked}",), q=(r"q\d+",), x=COLOURS, y=COLOURS + DRINKS):
+                thing = match["a"].title() if "{a}" in asked else match["x"]
+                queries[match["q"]] = match["q"], kind, thing, match["y"]
         if not queries or not (friends or people):
             raise ValueError("no people and no queries in the text")
-        known = tuple(sorted((name.title(), colour, drink) for name, colour, drink in people))
-        return Party(friends, known, tuple(sorted(queries.values())))
+        return Party(friends, tuple(sorted(people)), tuple(sorted(queries.values())))
 
-    def solve(self, view: Party) -> dict[str, int | str | list[str]] | None:
+    def solve(self, view: Party) -> dict[str, int | str | list[str]]:
         """Of a partial view: see `Known`."""
         known = Known(view)
         answers = {query[0]: known.answer(query) for query in view.queries}
         return {q: list(answer) if isinstance(answer, tuple) else answer for q, answer in answers.items()}
 
     def key(self, instance: Party) -> FieldsKey:
-        answers = self.solve(instance) or {}
-        return FieldsKey({q: frozenset(value) if isinstance(value, list) else value for q, value in answers.items()})
+        answers = self.solve(instance).items()
+        return FieldsKey({q: frozenset(answer) if isinstance(answer, list) else answer for q, answer in answers})
 
     def form(self, view: Party) -> FieldsForm:
         kinds = {"names": Field("names", NAMES), "most": Field("name", NAMES)}  # the others are counted
@@ -206,18 +188,15 @@ class GraphAttr(Task[Party]):
         """The same party with one unseen fact told otherwise, so that another answer is right."""
         truth = self.solve(instance)
         most = [(x, y) for _, kind, x, y in instance.queries if kind == "most"]
-        for rival in otherwise(instance, view):
+        for rival in otherwise(instance, view.friends + view.people):
             if self.solve(rival) != truth and all(len(Known(rival).leaders(x, y)) == 1 for x, y in most):
                 yield rival
 
     def corrupt(self, view: Party, rng: random.Random) -> Party:
-        """A lie that changes what the view suggests, and so does harm."""
-        lies = list(otherwise(view, replace(view, friends=(), people=())))
-        rng.shuffle(lies)
-        return next((lie for lie in lies if self.solve(lie) != self.solve(view)), lies[0])
+        return facts.harmful(otherwise(view, ()), self.solve, view, rng)
 
     def draw(self, instance: Party, answer: object, where: object) -> str:
-        given, truth = answer if isinstance(answer, dict) else {}, self.solve(instance) or {}
+        given, truth = answer if isinstance(answer, dict) else {}, self.solve(instance)
         at = drawing.circle([name for name, _, _ in instance.people], 190)
         parts = [drawing.edge(at[a], at[b]) for a, b in instance.friends]
         asked = {x for _, _, x, _ in instance.queries}
@@ -227,6 +206,6 @@ class GraphAttr(Task[Party]):
         lines = []
         for q, kind, x, y in instance.queries:
             right, said = (drawing.plain(v).strip("[]").replace("'", "") for v in (truth[q], given.get(q, "nothing")))
-            lines.append((q, f"{q}: {ASKED[kind].format(x=x, y=y)} {right}; answered {said}"))
+            lines.append((q, f"{q}: {ASKED[kind].format(a=x, x=x, y=y)}? {right}; answered {said}"))
         parts += drawing.notes(474, drawing.verdicts(where, lines))
         return drawing.svg(720, 484 + 20 * len(lines), parts, "the people and what was answered about them")

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, pairwise
 
-from tasks import drawing, graphs
+from tasks import drawing, facts, graphs
 from tasks.answers import GroupsKey, TrailForm
 from tasks.base import Task, register
 from tasks.frames import Frame
@@ -25,16 +25,13 @@ SIZES = {"easy": (7, 8, 3), "default": (10, 13, 4), "hard": (16, 22, 5)}  # town
 class Roads:
     """`roads`: pairs of towns, sorted within and without; `journey`: from where to where."""
 
-    roads: tuple[graphs.Edge, ...]
+    roads: graphs.Edges
     journey: graphs.Edge
 
 
-def journeys(roads: Sequence[graphs.Edge], start: str, goal: str) -> list[list[str]]:
+def journeys(roads: graphs.Edges, start: str, goal: str) -> list[list[str]]:
     """All shortest journeys, at most two of them."""
-    near: dict[str, list[str]] = {}
-    for a, b in roads:
-        near.setdefault(a, []).append(b)
-        near.setdefault(b, []).append(a)
+    near = graphs.near(roads)
     found, seen = [[start]], {start}
     while found and not any(walk[-1] == goal for walk in found):
         found = [[*walk, town] for walk in found for town in near.get(walk[-1], ()) if town not in seen]
@@ -61,17 +58,19 @@ class GraphPath(Task[Roads]):
         return tuple(replace(instance, roads=half) for half in graphs.halves(instance.roads, rng))
 
     def merge(self, views: Sequence[Roads]) -> Roads:
-        if len({v.journey for v in views}) > 1:
+        if len({view.journey for view in views}) > 1:
             raise ValueError("the journeys differ")
-        return replace(views[0], roads=graphs.union([v.roads for v in views]))
+        return replace(views[0], roads=graphs.union(view.roads for view in views))
 
     def render(self, view: Roads, frame: Frame) -> str:
         start, goal = (graphs.style(town, frame) for town in view.journey)
-        head = ["Towns are called by their plain names; a dash is a road."] * (frame.friction == "none")
-        return "\n".join([*head, *graphs.tell(view.roads, WORDINGS, frame), f"Wanted: the journey from {start} to {goal}."])
+        head = graphs.heading("Towns are called by their plain names; a dash is a road.", frame)
+        return "\n".join(
+            [*head, *graphs.tell(view.roads, WORDINGS, frame), f"Wanted: the journey from {start} to {goal}."]
+        )
 
     def parse(self, text: str) -> Roads:
-        asked, roads = ASKED.search(text), graphs.read(text, WORDINGS, "title", directed=False)
+        asked, roads = ASKED.search(text), graphs.read(text, WORDINGS, str.title)
         if not asked or not roads:
             raise ValueError("no roads and no journey in the text")
         return Roads(roads, (asked[1].title(), asked[2].title()))
@@ -89,25 +88,18 @@ class GraphPath(Task[Roads]):
 
     def rivals(self, instance: Roads, view: Roads) -> Iterator[Roads]:
         """The same roads with an unseen one moved, so that another journey is the only shortest one."""
-        towns = sorted({town for road in instance.roads for town in road})
-        unseen = [road for road in instance.roads if road not in view.roads]
-        for road in unseen:
-            for other in combinations(towns, 2):
-                roads = graphs.union([instance.roads, [other]])
-                roads = tuple(r for r in roads if r != road)
-                found = journeys(roads, *instance.journey)
-                if len(roads) == len(instance.roads) and len(found) == 1 and found != journeys(instance.roads, *instance.journey):
-                    yield replace(instance, roads=roads)
+        ours = journeys(instance.roads, *instance.journey)
+        for gone, come in graphs.exchanges(instance.roads, view.roads):
+            roads = facts.exchanged(instance.roads, gone, come)
+            if (found := journeys(roads, *instance.journey)) != ours and len(found) == 1:
+                yield replace(instance, roads=roads)
 
     def corrupt(self, view: Roads, rng: random.Random) -> Roads:
-        towns = sorted({town for road in view.roads for town in road} | set(view.journey))
-        lost = rng.choice(view.roads)
-        told = rng.choice([pair for pair in combinations(towns, 2) if pair not in view.roads])
-        return replace(view, roads=tuple(sorted({*view.roads, told} - {lost})))
+        return replace(view, roads=graphs.lie(view.roads, TOWNS, rng))
 
     def draw(self, instance: Roads, answer: object, where: object) -> str:
         kept = where if isinstance(where, dict) else {}
-        at = drawing.circle(sorted({town for road in instance.roads for town in road}))
+        at = drawing.circle(graphs.nodes(instance.roads))
         right, wrong = (kept.get(which, []) for which in ("right", "wrong"))
         best = [sorted(road) for road in self.solve(instance) or []]
         parts = []

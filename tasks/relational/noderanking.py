@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import random
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from tasks import drawing, graphs
+from tasks import drawing, facts, graphs
 from tasks.answers import OrderForm, OrderKey
 from tasks.base import Task, register
 from tasks.frames import Frame
@@ -27,22 +26,22 @@ TRIES = 30  # cuts of the roads that are tried
 class Map:
     """`roads`: pairs of towns, sorted within and without."""
 
-    roads: tuple[graphs.Edge, ...]
+    roads: graphs.Edges
 
 
-def counts(roads: Sequence[graphs.Edge]) -> list[tuple[str, int]]:
+def counts(roads: graphs.Edges) -> dict[str, int]:
     """Towns with their numbers of roads, most first, equal ones by name."""
-    return sorted(Counter(town for road in roads for town in road).items(), key=lambda one: (-one[1], one[0]))
+    near = graphs.near(roads)
+    return {town: len(near[town]) for town in sorted(near, key=lambda town: (-len(near[town]), town))}
 
 
-def top(roads: Sequence[graphs.Edge]) -> list[str]:
-    return [town for town, _ in counts(roads)[:3]]
+def top(roads: graphs.Edges) -> list[str]:
+    return list(counts(roads))[:3]
 
 
-def decided(roads: Sequence[graphs.Edge]) -> bool:
+def decided(roads: graphs.Edges) -> bool:
     """Whether the first four towns all differ in their numbers of roads."""
-    first = [count for _, count in counts(roads)[:4]]
-    return len(first) == len(set(first)) == 4
+    return len(set(list(counts(roads).values())[:4])) == 4
 
 
 WORDINGS = ("{a} - {b}", "a road joins {a} and {b}", "{a} is one road from {b}", "road: {a} to {b}")
@@ -58,36 +57,35 @@ class NodeRanking(Task[Map]):
         size, most = SIZES[difficulty]
         names = rng.sample(TOWNS, size)
         left = dict(zip(names, [most, most - 1, most - 2, *(rng.randint(1, most - 3) for _ in names[3:])], strict=True))
-        roads = []
+        found = set()
         pairs = list(combinations(names, 2))
         rng.shuffle(pairs)
         for a, b in sorted(pairs, key=lambda pair: min(3, names.index(pair[0]))):  # the busy towns choose first
             if left[a] and left[b]:
                 left[a] -= 1
                 left[b] -= 1
-                roads.append((min(a, b), max(a, b)))
-        return Map(tuple(sorted(roads))) if decided(roads) else None
+                found.add(graphs.edge(a, b))
+        roads = tuple(sorted(found))
+        return Map(roads) if decided(roads) else None
 
     def split(self, instance: Map, rng: random.Random) -> tuple[Map, ...]:
         """Of some halves those whose own leaders agree least with the leaders of the whole."""
         best = top(instance.roads)
 
-        def agreement(cut: Sequence[Sequence[graphs.Edge]]) -> int:
+        def agreement(cut: Sequence[graphs.Edges]) -> int:
             return sum(a == b for half in cut for a, b in zip(top(half), best, strict=False))
 
-        cut = min([graphs.halves(instance.roads, rng) for _ in range(TRIES)], key=agreement)
-        return tuple(map(Map, cut))
+        return tuple(map(Map, graphs.secret_halves(instance.roads, rng, TRIES, agreement)))
 
     def merge(self, views: Sequence[Map]) -> Map:
-        return Map(graphs.union([v.roads for v in views]))
+        return Map(graphs.union(view.roads for view in views))
 
     def render(self, view: Map, frame: Frame) -> str:
-        head = ["Towns are called by their plain names; a dash is a road."] * (frame.friction == "none")
+        head = graphs.heading("Towns are called by their plain names; a dash is a road.", frame)
         return "\n".join([*head, *graphs.tell(view.roads, WORDINGS, frame)])
 
     def parse(self, text: str) -> Map:
-        roads = graphs.read(text, WORDINGS, "title", directed=False)
-        if not roads:
+        if not (roads := graphs.read(text, WORDINGS, str.title)):
             raise ValueError("no roads in the text")
         return Map(roads)
 
@@ -103,30 +101,21 @@ class NodeRanking(Task[Map]):
     def rivals(self, instance: Map, view: Map) -> Iterator[Map]:
         """The same roads with one end of an unseen one moved, so that the order changes."""
         ours = top(instance.roads)
-        towns = [town for town, _ in counts(instance.roads)]
-        for gone in instance.roads:
-            for kept in gone if gone not in view.roads else ():
-                for other in towns:
-                    moved = (min(kept, other), max(kept, other))
-                    roads = tuple(sorted({*instance.roads, moved} - {gone}))
-                    if kept != other and moved not in instance.roads and top(roads) != ours and decided(roads):
-                        yield Map(roads)
+        for gone, come in graphs.exchanges(instance.roads, view.roads):
+            roads = facts.exchanged(instance.roads, gone, come)
+            if {*gone} & {*come} and top(roads) != ours and decided(roads):
+                yield Map(roads)
 
     def corrupt(self, view: Map, rng: random.Random) -> Map:
-        towns = sorted({town for road in view.roads for town in road})
-        lost = rng.choice(view.roads)
-        spare = [[p for p in combinations(some, 2) if p not in view.roads] for some in (towns, TOWNS)]
-        return Map(tuple(sorted({*view.roads, rng.choice(spare[0] or spare[1])} - {lost})))
+        return Map(graphs.lie(view.roads, TOWNS, rng))
 
     def draw(self, instance: Map, answer: object, where: object) -> str:
         kept = where if isinstance(where, dict) else {}
         found, exact = kept.get("order", []), kept.get("right", [])
-        ranked = counts(instance.roads)
-        circle = drawing.circle(sorted(town for town, _ in ranked))
-        at = {town: (x + 20, y) for town, (x, y) in circle.items()}
+        ranked, best = counts(instance.roads), top(instance.roads)
+        at = {town: (x + 20, y) for town, (x, y) in drawing.circle(sorted(ranked)).items()}
         parts = [drawing.edge(at[a], at[b]) for a, b in instance.roads]
-        best = [town for town, _ in ranked[:3]]
-        for town, count in ranked:
+        for town, count in ranked.items():
             css = "right" if town.casefold() in found else "goal" if town in best else "node"
             parts.append(drawing.node(at[town], f"{town} {count}", css))
         said = [f"{drawing.plain(one):.40}" for one in answer[:3]] if isinstance(answer, list | tuple) else []

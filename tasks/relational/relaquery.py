@@ -6,10 +6,10 @@ import random
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import pairwise, permutations
 
-from tasks import drawing
-from tasks.answers import QueryForm, FieldsKey
+from tasks import drawing, facts, graphs
+from tasks.answers import FieldsKey, QueryForm
 from tasks.base import Task, register
 from tasks.frames import Frame
 from tasks.names import NAMES
@@ -20,6 +20,7 @@ the facts: what the first person is to the second. People who share at least one
 every query on a line of its own that begins with the query's name, for example `q9: Alf, cousin, Bea`."""
 
 SIZES = {"easy": ((2, 3, 4), 2), "default": ((3, 4, 6), 4), "hard": ((4, 7, 9), 6)}  # people a generation, queries
+TRIES = 60  # cuts of the edges that are tried
 TWO_PARENTS = 0.25  # share of children with a second recorded parent
 
 INVERSE = {
@@ -42,18 +43,16 @@ WORDS = {r: r for r in INVERSE} | {
     for word in words.split()
 }
 
-Edge = tuple[str, str]
-
 
 @dataclass(frozen=True)
 class Kin:
     """Parent edges `(parent, child)`, sorted, and queries `(name, subject, object)`."""
 
-    edges: tuple[Edge, ...]
+    edges: graphs.Edges
     queries: tuple[tuple[str, str, str], ...]
 
 
-def kinships(edges: Sequence[Edge], x: str, y: str) -> list[str]:
+def kinships(edges: Sequence[graphs.Edge], x: str, y: str) -> list[str]:
     """Every kinship in which `x` stands to `y`, closest first."""
     parents: dict[str, set[str]] = {}
     for parent, child in edges:
@@ -79,11 +78,8 @@ def kinships(edges: Sequence[Edge], x: str, y: str) -> list[str]:
     return [relation for relation, holds in tests.items() if holds]
 
 
-WORDINGS = ("{p} is a parent of {c}.", "{c} is a child of {p}.", "One parent of {c} is {p}.", "{p} has the child {c}.")
-STYLES = (str, str.upper, "member {}".format, lambda name: f"member {name.upper()}")
-NAME = r"(?:member )?([A-Z]\w+)"
-FACTS = tuple(re.compile(r"\b" + w[:-1].format(p=NAME, c=NAME)) for w in WORDINGS)
-QUERY = re.compile(rf"\b(q\d+): what is {NAME} to {NAME}\?")
+WORDINGS = ("{a} is a parent of {b}", "{b} is a child of {a}", "One parent of {b} is {a}", "{a} has the child {b}")
+QUERY = re.compile(rf"\b(q\d+): what is {graphs.NODE} to {graphs.NODE}\?")
 
 
 @register
@@ -94,75 +90,64 @@ class RelaQuery(Task[Kin]):
         sizes, wanted = SIZES[difficulty]
         people = rng.sample(NAMES, sum(sizes))
         generations = [people[sum(sizes[:i]) : sum(sizes[: i + 1])] for i in range(len(sizes))]
-        edges = set()
+        drawn = set()
         for older, younger in pairwise(generations):
             for child in younger:
-                edges |= {(p, child) for p in rng.sample(older, 2 if rng.random() < TWO_PARENTS else 1)}
-        ordered = tuple(sorted(edges))
-        by_kinship: dict[str, list[Edge]] = {}
-        for x in people:
-            for y in people:
-                found = kinships(ordered, x, y) if x != y else []
-                if len(found) == 1 and found[0] not in ("parent", "child"):
-                    by_kinship.setdefault(found[0], []).append((x, y))
+                drawn |= {(p, child) for p in rng.sample(older, 2 if rng.random() < TWO_PARENTS else 1)}
+        edges = tuple(sorted(drawn))
+        by_kinship: dict[str, list[graphs.Edge]] = {}
+        for x, y in permutations(people, 2):
+            found = kinships(edges, x, y)
+            if len(found) == 1 and found[0] not in ("parent", "child"):
+                by_kinship.setdefault(found[0], []).append((x, y))
         kinds = sorted(by_kinship)
         if len(kinds) < min(wanted, 4):
             return None
         rng.shuffle(kinds)
-        pairs: list[Edge] = []
+        pairs: list[graphs.Edge] = []
         while len(pairs) < wanted:  # kinships take turns, so that no single guess does well on all queries
             left = [p for p in by_kinship[kinds[len(pairs) % len(kinds)]] if p not in pairs and p[::-1] not in pairs]
             if not left:
                 return None
             pairs.append(rng.choice(left))
-        return Kin(ordered, tuple((f"q{i + 1}", x, y) for i, (x, y) in enumerate(pairs)))
+        return Kin(edges, tuple((f"q{i}", x, y) for i, (x, y) in enumerate(pairs, 1)))
 
     def split(self, instance: Kin, rng: random.Random) -> tuple[Kin, ...]:
-        """Edge-disjoint halves; of 60 random ones, that in which most queries are open to both agents."""
-        best: tuple[int, tuple[Kin, ...]] = (-1, ())
-        for _ in range(60):
-            edges = list(instance.edges)
-            rng.shuffle(edges)
-            half = len(edges) // 2
-            views = tuple(replace(instance, edges=tuple(sorted(part))) for part in (edges[:half], edges[half:]))
-            is_open = sum(not kinships(v.edges, x, y) for v in views for _, x, y in instance.queries)
-            if is_open > best[0]:
-                best = is_open, views
-            if is_open == len(views) * len(instance.queries):
-                break
-        return best[1]
+        """Halves that leave most queries open to both agents."""
+
+        def answered(cut: Sequence[graphs.Edges]) -> int:
+            return sum(bool(kinships(half, x, y)) for half in cut for _, x, y in instance.queries)
+
+        return tuple(
+            replace(instance, edges=half) for half in graphs.secret_halves(instance.edges, rng, TRIES, answered)
+        )
 
     def merge(self, views: Sequence[Kin]) -> Kin:
-        queries = next((v.queries for v in views if v.queries), ())
-        if any(v.queries != queries for v in views if v.queries):
+        """A view may come without queries."""
+        queries = {view.queries for view in views} - {()}
+        if len(queries) > 1:
             raise ValueError("the queries differ")
-        return Kin(tuple(sorted({e for v in views for e in v.edges})), queries)
+        return Kin(graphs.union(view.edges for view in views), next(iter(queries), ()))
 
     def render(self, view: Kin, frame: Frame) -> str:
-        def told(name: str) -> str:
-            return STYLES[frame.variant // 4](name)
-
-        wording = WORDINGS[frame.variant % 4]
-        lines = [wording.format(p=told(p), c=told(c)) for p, c in view.edges]
-        lines += [f"{q}: what is {told(x)} to {told(y)}?" for q, x, y in view.queries]
-        if frame.friction == "none":
-            lines.insert(0, f"Kinships are called {', '.join(sorted(INVERSE))}; facts are told as parent of child.")
+        lines = graphs.heading(
+            f"Kinships are called {', '.join(sorted(INVERSE))}; facts are told as parent of child.", frame
+        )
+        lines += [f"{told}." for told in graphs.tell(view.edges, WORDINGS, frame, "member")]
+        for q, x, y in view.queries:
+            lines.append(f"{q}: what is {graphs.style(x, frame, 'member')} to {graphs.style(y, frame, 'member')}?")
         return "\n".join(lines)
 
     def parse(self, text: str) -> Kin:
-        edges = set()
-        for pattern, wording in zip(FACTS, WORDINGS, strict=True):
-            for a, b in pattern.findall(text):
-                pair = a.title(), b.title()
-                edges.add(pair if wording.index("{p}") < wording.index("{c}") else pair[::-1])
+        edges = graphs.read(text, WORDINGS, str.title, directed=True)
         queries = tuple(dict.fromkeys((q, x.title(), y.title()) for q, x, y in QUERY.findall(text)))
         if not edges:
             raise ValueError("no fact about a parent in the text")
-        return Kin(tuple(sorted(edges)), queries)
+        return Kin(edges, queries)
 
-    def solve(self, view: Kin) -> dict[str, list[str]] | None:
+    def solve(self, view: Kin) -> dict[str, list[str]]:
         """Where no kinship follows from a partial view the guess is a cousin."""
-        return {q: [x, (kinships(view.edges, x, y) or ["cousin"])[0], y] for q, x, y in view.queries} or None
+        return {q: [x, (kinships(view.edges, x, y) or ["cousin"])[0], y] for q, x, y in view.queries}
 
     def key(self, instance: Kin) -> FieldsKey:
         return FieldsKey({q: (x, kinships(instance.edges, x, y)[0], y) for q, x, y in instance.queries})
@@ -172,25 +157,20 @@ class RelaQuery(Task[Kin]):
 
     def rivals(self, instance: Kin, view: Kin) -> Iterator[Kin]:
         """The same family with one unseen edge bound to another parent, all queries still having one answer."""
-        people = sorted({p for e in instance.edges for p in e})
-        children = {c for _, c in instance.edges}
-        for parent, child in instance.edges:
-            if (parent, child) in view.edges:
-                continue
+        people, children = graphs.nodes(instance.edges), {child for _, child in instance.edges}
+        for parent, child in (edge for edge in instance.edges if edge not in view.edges):
             for other in people:
-                if other in (parent, child) or (other in children) != (parent in children):
-                    continue
-                edges = tuple(sorted({*instance.edges, (other, child)} - {(parent, child)}))
-                if len(edges) == len(instance.edges) and all(
-                    len(kinships(edges, x, y)) == 1 for _, x, y in instance.queries
-                ):
-                    yield replace(instance, edges=edges)
+                alike = (other in children) == (parent in children)
+                if alike and other != child and (other, child) not in instance.edges:
+                    edges = facts.exchanged(instance.edges, (parent, child), (other, child))
+                    if all(len(kinships(edges, x, y)) == 1 for _, x, y in instance.queries):
+                        yield replace(instance, edges=edges)
 
     def corrupt(self, view: Kin, rng: random.Random) -> Kin:
         parent, child = rng.choice(view.edges)
-        people = sorted({p for e in view.edges for p in e} | {p for _, x, y in view.queries for p in (x, y)})
-        other = rng.choice([p for p in people if p not in (parent, child) and (p, child) not in view.edges])
-        return replace(view, edges=tuple(sorted({*view.edges, (other, child)} - {(parent, child)})))
+        people = sorted({p for e in view.edges for p in e} | {p for _, *asked in view.queries for p in asked})
+        other = rng.choice([p for p in people if p != child and (p, child) not in view.edges])
+        return replace(view, edges=facts.exchanged(view.edges, (parent, child), (other, child)))
 
     def draw(self, instance: Kin, answer: object, where: object) -> str:
         depth: dict[str, int] = {}
@@ -198,15 +178,10 @@ class RelaQuery(Task[Kin]):
             for parent, child in instance.edges:
                 depth[child] = max(depth.get(child, 0), depth.setdefault(parent, 0) + 1)
         rows = [sorted(p for p in depth if depth[p] == d) for d in range(max(depth.values()) + 1)]
-        wide = max(map(len, rows))
-        at: dict[str, tuple[float, float]] = {}
-        for d, row in enumerate(rows):
-            at |= {person: ((i + 0.5) * 90 * wide / len(row), d * 80 + 26) for i, person in enumerate(row)}
-        parts = [drawing.line([at[p], at[c]], "edge") for p, c in instance.edges]
-        for person, (x, y) in at.items():
-            parts += [drawing.rect(x - 30, y - 14, 60, 24, "node"), drawing.text(x, y + 4, person)]
-        verdict = where if isinstance(where, dict) else {}
-        for i, (q, triple) in enumerate(self.key(instance).truth.items()):
-            css = "right" if q in verdict.get("right", ()) else "wrong" if q in verdict.get("wrong", ()) else ""
-            parts.append(drawing.text(8, len(rows) * 80 + 16 + 20 * i, f"{q}: {' '.join(triple)}", css, "start"))
-        return drawing.svg(90 * wide, len(rows) * 80 + 20 * len(instance.queries) + 10, parts, "the family")
+        width, top = 90 * max(map(len, rows)), 80 * len(rows) - 30
+        at = {p: ((i + 0.5) * width / len(row), 80 * d + 26) for d, row in enumerate(rows) for i, p in enumerate(row)}
+        parts = [drawing.edge(at[parent], at[child]) for parent, child in instance.edges]
+        parts += [drawing.node(at[person], person) for person in at]
+        lines = [(q, f"{q}: {' '.join(triple)}") for q, triple in self.solve(instance).items()]
+        parts += drawing.notes(top, drawing.verdicts(where, lines))
+        return drawing.svg(width, top + 20 * len(lines) + 10, parts, "the family")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from tasks import drawing, graphs, trees
+from tasks import drawing, facts, graphs, trees
 from tasks.answers import NumberForm, NumberKey
 from tasks.base import Task, register
 from tasks.frames import Frame
@@ -28,7 +28,7 @@ class Caves:
     """`passages`: (cave, the one it is entered from), sorted; `coins`: (cave, coins), sorted; `wanted`: the caves on
     the way between two, or one and all behind it, the second name then being empty."""
 
-    passages: tuple[graphs.Edge, ...]
+    passages: graphs.Edges
     coins: tuple[tuple[str, int], ...]
     wanted: graphs.Edge
 
@@ -44,24 +44,18 @@ def summed(view: Caves) -> list[str]:
     return [*up[: up.index(meet)], *other[other.index(meet) :: -1]] if meet else [start, goal]
 
 
-def otherwise(view: Caves, kept: Caves) -> Iterator[Caves]:
-    """`view` with one fact that `kept` does not hold told in another way."""
-    coins, parents = dict(view.coins), dict(view.passages)
-    names = sorted({name for edge in view.passages for name in edge})
-    for cave, number in (held for held in view.coins if held not in kept.coins):
+def otherwise(view: Caves, kept: Container[object]) -> Iterator[Caves]:
+    """`view` with one fact that is not `kept` told in another way."""
+    for cave, number in (held for held in view.coins if held not in kept):
         other = COINS[(number - COINS.start + 13) % len(COINS)]
-        yield replace(view, coins=tuple(sorted((coins | {cave: other}).items())))
-    for child in (edge[0] for edge in view.passages if edge not in kept.passages):
-        for above in trees.elsewhere(parents, child, names):
-            yield replace(view, passages=tuple(sorted((parents | {child: above}).items())))
+        yield replace(view, coins=facts.exchanged(view.coins, (cave, number), (cave, other)))
+    for gone, come in trees.exchanges(view.passages, kept):
+        yield replace(view, passages=facts.exchanged(view.passages, gone, come))
 
 
 WORDINGS = (
-    "{a} is entered from {b}",
-    "{b} opens into {a}",
-    "from {b} a passage goes on to {a}",
-    "{a} lies right behind {b}",
-)
+    "{a} is entered from {b}", "{b} opens into {a}", "from {b} a passage goes on to {a}", "{a} lies right behind {b}",
+)  # fmt: skip
 HELD = re.compile(rf"(?<![\w-]){graphs.NODE} holds (\d+) ({'|'.join(UNITS)})(?![\w-])")
 BEHIND = re.compile(rf"Wanted: the coins in {graphs.NODE} and all caves behind it\.")
 BETWEEN = re.compile(rf"Wanted: the coins on the way from {graphs.NODE} to {graphs.NODE}, both included\.")
@@ -92,26 +86,20 @@ class TreeSum(Task[Caves]):
     def merge(self, views: Sequence[Caves]) -> Caves:
         if len({view.wanted for view in views}) > 1:
             raise ValueError("the wanted caves differ")
-        coins: dict[str, int] = {}
-        for cave, number in (held for view in views for held in view.coins):
-            if coins.setdefault(cave, number) != number:
-                raise ValueError(f"{cave} is told to hold {coins[cave]} coins and {number}")
-        return Caves(trees.merged([view.passages for view in views]), tuple(sorted(coins.items())), views[0].wanted)
+        passages, coins = facts.merged(view.passages for view in views), facts.merged(view.coins for view in views)
+        return Caves(passages, coins, views[0].wanted)
 
     def render(self, view: Caves, frame: Frame) -> str:
         unit = list(UNITS)[frame.variant % len(UNITS)]
-        start, goal = (graphs.style(name, frame) if name else "" for name in view.wanted)
-        return "\n".join([
-            *["Caves are called by their plain names; coins are counted whole."] * (frame.friction == "none"),
-            *graphs.tell(view.passages, WORDINGS, frame),
-            *(f"{graphs.style(cave, frame)} holds {number * UNITS[unit]} {unit}" for cave, number in view.coins),
-            f"Wanted: the coins on the way from {start} to {goal}, both included."
-            if goal
-            else f"Wanted: the coins in {start} and all caves behind it.",
-        ])  # fmt: skip
+        start, goal = (graphs.style(cave, frame) if cave else "" for cave in view.wanted)
+        lines = graphs.heading("Caves are called by their plain names; coins are counted whole.", frame)
+        lines += graphs.tell(view.passages, WORDINGS, frame)
+        lines += [f"{graphs.style(cave, frame)} holds {number * UNITS[unit]} {unit}" for cave, number in view.coins]
+        between, behind = f"on the way from {start} to {goal}, both included", f"in {start} and all caves behind it"
+        return "\n".join([*lines, f"Wanted: the coins {between if goal else behind}."])
 
     def parse(self, text: str) -> Caves:
-        passages = graphs.read(text, WORDINGS, "title", directed=True)
+        passages = graphs.read(text, WORDINGS, str.title, directed=True)
         held = {(cave.title(), *divmod(int(number), UNITS[unit])) for cave, number, unit in HELD.findall(text)}
         asked = BETWEEN.search(text) or BEHIND.search(text)
         if not asked or not (passages or held):
@@ -121,13 +109,13 @@ class TreeSum(Task[Caves]):
         coins = tuple(sorted((cave, number) for cave, number, _ in held))
         return Caves(passages, coins, (asked[1].title(), asked[2].title() if asked.re is BETWEEN else ""))
 
-    def solve(self, view: Caves) -> int | None:
+    def solve(self, view: Caves) -> int:
         """Of a partial view: as many coins in every unknown cave as caves hold on average."""
         coins = dict(view.coins)
         return sum(coins.get(name, sum(COINS) // len(COINS)) for name in summed(view))
 
     def key(self, instance: Caves) -> NumberKey:
-        return NumberKey(self.solve(instance) or 0)
+        return NumberKey(self.solve(instance))
 
     def form(self, view: Caves) -> NumberForm:
         return NumberForm()
@@ -135,13 +123,10 @@ class TreeSum(Task[Caves]):
     def rivals(self, instance: Caves, view: Caves) -> Iterator[Caves]:
         """The same caves with one unseen fact told otherwise, so that the sum differs."""
         truth = self.solve(instance)
-        yield from (rival for rival in otherwise(instance, view) if self.solve(rival) != truth)
+        yield from (rival for rival in otherwise(instance, view.passages + view.coins) if self.solve(rival) != truth)
 
     def corrupt(self, view: Caves, rng: random.Random) -> Caves:
-        """A lie that changes what the view suggests, and so does harm."""
-        lies = list(otherwise(view, replace(view, passages=(), coins=())))
-        rng.shuffle(lies)
-        return next((lie for lie in lies if self.solve(lie) != self.solve(view)), lies[0])
+        return facts.harmful(otherwise(view, ()), self.solve, view, rng)
 
     def draw(self, instance: Caves, answer: object, where: object) -> str:
         coins, wanted = dict(instance.coins), summed(instance)
@@ -153,9 +138,9 @@ class TreeSum(Task[Caves]):
             css = "start" if cave in instance.wanted else "goal" if cave in wanted else "node"
             parts.append(drawing.node(at[cave], f"{cave} {coins[cave]}", css))
         top, width = max(y for _, y in at.values()) + 20, max(x for x, _ in at.values()) + 60
-        right = self.solve(instance)
+        right, said = self.solve(instance), drawing.plain(answer)
         parts += drawing.notes(top, [
             (f"{' + '.join(str(coins[cave]) for cave in wanted)} = {right}", ""),
-            (f"answered {(said := drawing.plain(answer))}", "right" if said.strip() == str(right) else "wrong"),
+            (f"answered {said}", "right" if said.strip() == str(right) else "wrong"),
         ])  # fmt: skip
         return drawing.svg(max(width, 420), top + 50, parts, "the caves, the coins in them, and which are wanted")

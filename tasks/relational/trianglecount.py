@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from tasks import drawing, graphs
+from tasks import drawing, facts, graphs
 from tasks.answers import GroupsForm, GroupsKey
 from tasks.base import Task, register
 from tasks.frames import Frame
@@ -20,22 +20,18 @@ of the others. Friendship is mutual. Give each trio once, in round brackets, in 
 
 # people, friendships, trios at least and at most
 SIZES = {"easy": (6, 8, 2, 3), "default": (8, 13, 3, 6), "hard": (12, 22, 6, 10)}
-TRIES = 40  # cuts of the friendships of which the one with the fewest trios on one side is taken
+TRIES = 40  # cuts of the friendships that are tried
 
 
 @dataclass(frozen=True)
 class Friends:
     """`pairs` of friends, sorted within and without."""
 
-    pairs: tuple[graphs.Edge, ...]
+    pairs: graphs.Edges
 
 
-def people(pairs: Sequence[graphs.Edge]) -> list[str]:
-    return sorted({name for pair in pairs for name in pair})
-
-
-def trios(pairs: Sequence[graphs.Edge]) -> list[list[str]]:
-    known, names = set(pairs), people(pairs)
+def trios(pairs: graphs.Edges) -> list[list[str]]:
+    known, names = set(pairs), graphs.nodes(pairs)
     return [[a, b, c] for a, b in pairs for c in names if c > b and (a, c) in known and (b, c) in known]
 
 
@@ -54,29 +50,28 @@ class TriangleCount(Task[Friends]):
 
     def split(self, instance: Friends, rng: random.Random) -> tuple[Friends, ...]:
         """Halves such that, as far as possible, no trio is known to one agent."""
-        best = min(
-            (graphs.halves(instance.pairs, rng) for _ in range(TRIES)),
-            key=lambda cut: sum(len(trios(half)) for half in cut),
-        )
-        return tuple(map(Friends, best))
+
+        def known(cut: Sequence[graphs.Edges]) -> int:
+            return sum(len(trios(half)) for half in cut)
+
+        return tuple(map(Friends, graphs.secret_halves(instance.pairs, rng, TRIES, known)))
 
     def merge(self, views: Sequence[Friends]) -> Friends:
-        return Friends(graphs.union([v.pairs for v in views]))
+        return Friends(graphs.union(view.pairs for view in views))
 
     def render(self, view: Friends, frame: Frame) -> str:
-        head = ["People are called by their plain names; a dash is a friendship."] * (frame.friction == "none")
+        head = graphs.heading("People are called by their plain names; a dash is a friendship.", frame)
         return "\n".join([*head, *graphs.tell(view.pairs, WORDINGS, frame)])
 
     def parse(self, text: str) -> Friends:
-        pairs = graphs.read(text, WORDINGS, "title", directed=False)
-        if not pairs:
+        if not (pairs := graphs.read(text, WORDINGS, str.title)):
             raise ValueError("no friendships in the text")
         return Friends(pairs)
 
     def solve(self, view: Friends) -> list[list[str]] | None:
         """Of a partial view without a trio: every group that lacks a single friendship."""
         known = set(view.pairs)
-        groups = map(list, combinations(people(view.pairs), 3))
+        groups = map(list, combinations(graphs.nodes(view.pairs), 3))
         return trios(view.pairs) or [g for g in groups if sum(p in known for p in combinations(g, 2)) == 2] or None
 
     def key(self, instance: Friends) -> GroupsKey:
@@ -88,23 +83,18 @@ class TriangleCount(Task[Friends]):
     def rivals(self, instance: Friends, view: Friends) -> Iterator[Friends]:
         """The same friends with an unseen friendship exchanged for another one, so that the trios differ."""
         ours = trios(instance.pairs)
-        spare = [pair for pair in combinations(people(instance.pairs), 2) if pair not in instance.pairs]
-        for gone in instance.pairs:
-            for other in spare if gone not in view.pairs else ():
-                pairs = tuple(sorted({*instance.pairs, other} - {gone}))
-                if (found := trios(pairs)) and found != ours:
-                    yield Friends(pairs)
+        for gone, come in graphs.exchanges(instance.pairs, view.pairs):
+            pairs = facts.exchanged(instance.pairs, gone, come)
+            if (found := trios(pairs)) and found != ours:
+                yield Friends(pairs)
 
     def corrupt(self, view: Friends, rng: random.Random) -> Friends:
-        lost = rng.choice(view.pairs)
-        spare = [[p for p in combinations(some, 2) if p not in view.pairs] for some in (people(view.pairs), NAMES)]
-        return Friends(tuple(sorted({*view.pairs, rng.choice(spare[0] or spare[1])} - {lost})))
+        return Friends(graphs.lie(view.pairs, NAMES, rng))
 
     def draw(self, instance: Friends, answer: object, where: object) -> str:
         kept = where if isinstance(where, dict) else {}
         right, wrong = kept.get("right", []), kept.get("wrong", [])
-        at = drawing.circle(people(instance.pairs))
-        truth = trios(instance.pairs)
+        at, truth = drawing.circle(graphs.nodes(instance.pairs)), trios(instance.pairs)
         parts = []
         for pair in instance.pairs:
             whole = [trio for trio in truth if set(pair) <= set(trio)]

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
-from itertools import pairwise, product
+from functools import lru_cache, partial
+from itertools import product
 
-from tasks import drawing, grids
+from tasks import drawing, grids, walks
 from tasks.answers import Cell, JointKey, PathsForm
-from tasks.base import Task, register
-from tasks.frames import Frame
+from tasks.base import register
+from tasks.grids import Grid, GridTask
 
 PROMPT = """\
 Two robots, copper and silver, move at the same time on a grid. Copper goes from `c` to `C`, silver from `s` to `S`.
@@ -31,33 +31,13 @@ TRIES = 24  # starts and goals tried on one floor
 ROBOTS = {"copper": ("c", "C"), "silver": ("s", "S")}  # the marks of start and goal
 MARKS = "".join(start + goal for start, goal in ROBOTS.values())
 
-Pair = tuple[Cell, Cell]  # where copper is, and where silver is
-Near = Mapping[Cell, tuple[Cell, ...]]
+Pair = tuple[Cell, ...]  # where copper is, and where silver is
+Plan = dict[str, list[Cell]]  # the cells of each robot at step 0, 1, 2, ... up to its goal
 
 
 @dataclass(frozen=True)
-class Floor:
+class Floor(Grid):
     """Marks: `#` wall, `.` free, `?` unknown, and those of `ROBOTS`."""
-
-    rows: grids.Rows
-
-
-@cache
-def ways(shape: Cell) -> Near:
-    """Where a step may lead from each cell of a grid without walls, waiting first."""
-    every = product(*map(range, shape))
-    return {cell: (cell, *grids.neighbours(cell, shape)) for cell in every}
-
-
-def distances(rows: grids.Rows, goal: Cell) -> dict[Cell, int]:
-    """The moves from each cell that can reach `goal`, where unknown cells are free; nearest first."""
-    near, far, edge = ways((len(rows), len(rows[0]))), {goal: 0}, [goal]
-    for cell in edge:  # which grows
-        for other in near[cell]:
-            if other not in far and rows[other[0]][other[1]] != "#":
-                far[other] = far[cell] + 1
-                edge.append(other)
-    return far
 
 
 def ends_of(rows: grids.Rows) -> dict[str, tuple[Cell, Cell]]:
@@ -66,8 +46,10 @@ def ends_of(rows: grids.Rows) -> dict[str, tuple[Cell, Cell]]:
     return {robot: (start, goal) for robot, (start, goal) in found.items() if start and goal}
 
 
-def within(limits: Sequence[int], starts: Pair, far: Sequence[Mapping[Cell, int]], near: Near) -> list[Pair]:
-    """A plan by which each robot is at its goal from its limit on; empty if there is none."""
+def within(rows: grids.Rows, limits: Sequence[int]) -> list[Pair]:
+    """Where the robots are in a plan by which each is at its goal from its limit on; empty if there is none."""
+    starts, goals = zip(*ends_of(rows).values(), strict=True)
+    far = [walks.distances(goal, partial(grids.near, rows)) for goal in goals]
     dead: set[tuple[int, Pair]] = set()
 
     def follow(now: Pair, step: int) -> list[Pair]:
@@ -75,9 +57,11 @@ def within(limits: Sequence[int], starts: Pair, far: Sequence[Mapping[Cell, int]
             return [now]
         if (step, now) in dead:
             return []
-        left = [max(0, limit - step - 1) for limit in limits]
-        able = [[x for x in near[now[i]] if far[i].get(x, left[i] + 1) <= left[i]] for i in (0, 1)]
-        both = [(a, b) for a, b in product(*able) if a != b and (b, a) != now]
+        ways = []
+        for cell, limit, moves in zip(now, limits, far, strict=True):
+            left = max(0, limit - step - 1)
+            ways.append([way for way in (cell, *grids.near(rows, cell)) if moves.get(way, left + 1) <= left])
+        both = [(a, b) for a, b in product(*ways) if a != b and (b, a) != now]
         for then in sorted(both, key=lambda pair: far[0][pair[0]] + far[1][pair[1]]):
             if rest := follow(then, step + 1):
                 return [now, *rest]
@@ -87,18 +71,21 @@ def within(limits: Sequence[int], starts: Pair, far: Sequence[Mapping[Cell, int]
     return follow(starts, 0)
 
 
-def plan(rows: grids.Rows, direct: bool = False) -> dict[str, list[Cell]]:
-    """The cells of each robot up to its goal in a plan with the fewest steps, at most `SLACK` more than the longer of
-    the robots' own ways; with `direct` in one by which both go their own shortest ways without waiting. Empty if there
-    is none."""
-    ends, near = ends_of(rows), ways((len(rows), len(rows[0])))
-    far = [distances(rows, goal) for _, goal in ends.values()]
-    own = [moves[start] for moves, (start, _) in zip(far, ends.values(), strict=True) if start in moves]
+def own_ways(rows: grids.Rows) -> Plan:
+    """A shortest way of each robot of which both ends are shown, as if it were alone."""
+    ways = {robot: walks.through(rows, *ends) for robot, ends in ends_of(rows).items()}
+    return {robot: way for robot, way in ways.items() if way}
+
+
+@lru_cache(maxsize=256)
+def plan(rows: grids.Rows) -> Plan:
+    """A plan with the fewest steps, at most `SLACK` more than the longer of the robots' own ways; empty if there is
+    none."""
+    own = own_ways(rows)
     if len(own) < len(ROBOTS):
         return {}
-    starts = ends["copper"][0], ends["silver"][0]
-    tried = [own] if direct else [[limit, limit] for limit in range(max(own), max(own) + SLACK + 1)]
-    found = next((steps for limits in tried if (steps := within(limits, starts, far, near))), [])
+    least = max(map(len, own.values())) - 1
+    found = next((steps for limit in range(least, least + SLACK + 1) if (steps := within(rows, (limit, limit)))), [])
     cells = {robot: [pair[i] for pair in found] for i, robot in enumerate(ROBOTS)} if found else {}
     for way in cells.values():
         while way[-2:-1] == way[-1:]:
@@ -106,118 +93,86 @@ def plan(rows: grids.Rows, direct: bool = False) -> dict[str, list[Cell]]:
     return cells
 
 
-def proper(found: Mapping[str, Sequence[Cell]]) -> bool:
-    """Whether there is a plan, no robot returns to a cell, and none waits at its start."""
-    left = [[a for a, b in pairwise(way) if a != b] for way in found.values()]
-    starts = all(way[0] != way[1] for way in found.values())
-    return (
-        bool(found)
-        and starts
-        and all(len({*cells, way[-1]}) > len(cells) for cells, way in zip(left, found.values(), strict=True))
-    )
+def proper(rows: grids.Rows) -> bool:
+    """Whether there is a plan in which no robot returns to a cell or waits at its start."""
+    ways = plan(rows).values()
+    return bool(ways) and not any(way[0] == way[1] or walks.returns(way) for way in ways)
 
 
 @register
-class ConflictPath(Task[Floor]):
+class ConflictPath(GridTask[Floor]):
     """No two shortest ways of the robots go together, so that one has to wait or to make way. Plans in which a robot
     waits at its start are rejected: an answer that leaves the start out would lose it."""
 
     name, family, version, rule, prompt = "conflictpath", "spatial", 1, "joint", PROMPT
+    kind, marks = Floor, ".#?" + MARKS
 
     def sample(self, rng: random.Random, difficulty: str) -> Floor | None:
         side, least = SIZES[difficulty]
-        rows = tuple("".join("#" if rng.random() < WALLS else "." for _ in range(side)) for _ in range(side))
-        free = [(r, c) for r, c in grids.cells(rows) if rows[r][c] == "."]
-        near = ways((side, side))
+        shape = side, side
+        rows = grids.filled(side, lambda: "#" if rng.random() < WALLS else ".")
+        free = grids.marked(rows, ".")
         for _ in range(TRIES):
             start = rng.choice(free)
-            room = distances(rows, start)
+            room = walks.distances(start, partial(grids.near, rows))
             goal = rng.choice(list(room))
-            nearby = [rng.choice(near[rng.choice(near[end])]) for end in (goal, start)]
-            marked = start, goal, *nearby  # silver comes about the reverse way
-            if room[goal] < least - 1 or len(set(marked)) < 4 or not all(cell in room for cell in marked):
+            marked = [start, goal]
+            for cell in (goal, start):  # silver comes about the reverse way
+                for _ in range(2):
+                    cell = rng.choice((cell, *grids.neighbours(cell, shape)))
+                marked.append(cell)
+            if room[goal] < least - 1 or len(set(marked)) < 4 or not room.keys() >= set(marked):
                 continue
-            if distances(rows, nearby[1])[nearby[0]] < least // 2 or grids.mirrored((side, side), *marked):
+            if len(walks.through(rows, marked[2], marked[3])) <= least // 2 or grids.mirrored(shape, *marked):
                 continue  # mirrored ways would join the same cells, and the grader could not tell
             told = rows
             for cell, mark in zip(marked, MARKS, strict=True):
                 told = grids.put(told, cell, mark)
-            if not plan(told, direct=True) and proper(found := plan(told)) and max(map(len, found.values())) > least:
+            direct = [len(way) - 1 for way in own_ways(told).values()]
+            if not within(told, direct) and proper(told) and max(map(len, plan(told).values())) > least:
                 return Floor(told)
         return None
 
     def split(self, instance: Floor, rng: random.Random) -> tuple[Floor, ...]:
-        views = []
-        for own, rows in zip(ROBOTS.values(), grids.mask(instance.rows, rng, BOTH), strict=True):
-            for r, c in grids.cells(rows):
-                if (mark := instance.rows[r][c]) in MARKS:
-                    rows = grids.put(rows, (r, c), mark if mark in own else "?")
-            views.append(Floor(rows))
-        return tuple(views)
-
-    def merge(self, views: Sequence[Floor]) -> Floor:
-        return Floor(grids.merge([v.rows for v in views]))
-
-    def render(self, view: Floor, frame: Frame) -> str:
-        return "\n".join([*grids.heading(frame), grids.told(view.rows, frame)])
-
-    def parse(self, text: str) -> Floor:
-        return Floor(grids.read(text, ".#?" + MARKS))
+        owned = [grids.marked(instance.rows, start + goal) for start, goal in ROBOTS.values()]
+        return tuple(map(Floor, grids.mask(instance.rows, rng, BOTH, owned)))
 
     def solve(self, view: Floor) -> dict[str, list[list[int]]] | None:
         """Of a partial view, or where there is no plan: a shortest way of each robot that is known."""
-        found = plan(view.rows)
-        for robot, ends in ends_of(view.rows).items() if not found else ():
-            if way := grids.through(view.rows, *ends):
-                found = {**found, robot: way}
+        found = plan(view.rows) or own_ways(view.rows)
         return {robot: [list(cell) for cell in way] for robot, way in found.items()} or None
 
     def key(self, instance: Floor) -> JointKey:
         if not (found := plan(instance.rows)):
             raise ValueError("a robot is missing, or there is no plan")
-        blocked = frozenset((r, c) for r, c in grids.cells(instance.rows) if instance.rows[r][c] == "#")
-        shape, steps = (len(instance.rows), len(instance.rows[0])), max(map(len, found.values())) - 1
-        return JointKey(shape, ends_of(instance.rows), blocked, steps)
+        rows, steps = instance.rows, max(map(len, found.values())) - 1
+        return JointKey(grids.shape(rows), ends_of(rows), frozenset(grids.marked(rows, "#")), steps)
 
     def form(self, view: Floor) -> PathsForm:
         return PathsForm(tuple(ROBOTS), waits=True)
 
     def rivals(self, instance: Floor, view: Floor) -> Iterator[Floor]:
         """The goal of the robot that is not seen lies on a hidden cell off the canonical ways."""
-        crossed = [cell for cells in (self.solve(instance) or {}).values() for cell in cells]
-        for robot, (_, old) in ends_of(instance.rows).items():
-            mark = ROBOTS[robot][1]
-            for r, c in grids.cells(view.rows) if not grids.find(view.rows, mark) else ():
-                if view.rows[r][c] == "?" and instance.rows[r][c] == "." and [r, c] not in crossed:
-                    rows = grids.put(grids.put(instance.rows, old, "."), (r, c), mark)
-                    if proper(plan(rows)):
-                        yield Floor(rows)
-
-    def corrupt(self, view: Floor, rng: random.Random) -> Floor:
-        """Rather a wall told as free than the reverse, and one that a way then goes through: that does harm."""
-        known = [(r, c) for r, c in grids.cells(view.rows) if view.rows[r][c] in ".#"]
-        rng.shuffle(known)
-        known.sort(key=lambda cell: view.rows[cell[0]][cell[1]])
-        lies = [Floor(grids.put(view.rows, (r, c), "#" if view.rows[r][c] == "." else ".")) for r, c in known]
-        ours = self.solve(view)
-        return next((lie for lie in lies if self.solve(lie) != ours), lies[0])
+        crossed = [cell for way in plan(instance.rows).values() for cell in way]
+        (goal,) = (goal for _, goal in ROBOTS.values() if not grids.find(view.rows, goal))
+        old = grids.find(instance.rows, goal) or (0, 0)
+        for cell in grids.marked(view.rows, "?"):
+            if grids.at(instance.rows, cell) == "." and cell not in crossed:
+                rows = grids.put(grids.put(instance.rows, old, "."), cell, goal)
+                if proper(rows):
+                    yield Floor(rows)
 
     def draw(self, instance: Floor, answer: object, where: object) -> str:
         """Copper's lines and steps lie up and left in each cell, silver's down and right."""
         kept = where if isinstance(where, dict) else {}
+        best, lines = plan(instance.rows), []
         parts = drawing.tiles(instance.rows, MARKS, dict.fromkeys(MARKS, "start"))
-        best, height = self.solve(instance) or {}, len(instance.rows) * drawing.CELL
         for robot, shift, colour in zip(ROBOTS, (-4, 4), ("walk", "start"), strict=True):
             walked, broke = (kept.get(part, {}).get(robot, []) for part in ("paths", "broke"))
-            for way, css in ((best.get(robot, []), "goal"), (walked, colour)):
+            for way, css in ((best[robot], "goal"), (walked, colour)):
                 parts.append(drawing.line([(x + shift, y + shift) for x, y in drawing.centres(way)], css))
-            for cell in dict.fromkeys(map(tuple, walked[1:])):
-                steps = [step for step, other in enumerate(walked) if tuple(other) == cell]
-                x, y = drawing.centres([cell])[0]
-                told = "-".join(map(str, dict.fromkeys((steps[0], steps[-1]))))
-                parts.append(drawing.text(x + 2.5 * shift, y + 2.2 * shift + 4, told))
-            if broke and 0 <= broke[0] < len(instance.rows) and 0 <= broke[1] < len(instance.rows[0]):
-                parts += [drawing.ring(x + shift, y + shift, 9, "broken") for x, y in drawing.centres([broke])]
-        plans = [f"{robot}, pale: {' '.join(f'{r},{c}' for r, c in way)}" for robot, way in best.items()]
-        parts += drawing.notes(height, ((line, "") for line in plans))
-        return drawing.svg(max(height, 420), height + 60, parts, "the floor with the ways that were answered")
+            parts += drawing.numbers(walked, 2.5 * shift, 2.2 * shift + 4)
+            for x, y in drawing.centres([broke] if broke else []):
+                parts.append(drawing.ring(x + shift, y + shift, 9, "broken"))
+            lines.append((f"{robot}, pale: {' '.join(f'{r},{c}' for r, c in best[robot])}", ""))
+        return drawing.board(instance.rows, parts, "the floor with the ways that were answered", lines)

@@ -6,13 +6,14 @@ import random
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from itertools import pairwise, product
 
-from tasks import drawing, grids
-from tasks.answers import Cell, PathForm, PathKey
-from tasks.base import Task, register
+from tasks import drawing, grids, walks
+from tasks.answers import Cell, PathForm
+from tasks.base import register
 from tasks.frames import Frame, Scheme, schemes
+from tasks.walks import WalkTask
 
 PROMPT = """\
 Find a shortest walk from the start `@` to the goal `*` through a block of cells. It is drawn layer by layer; cells at
@@ -28,9 +29,7 @@ APART = 3  # least distance of start and goal, walls aside
 ORDINALS = ("First", "Second", "Third", "Fourth", "Fifth")
 AXES = (("bottom", "top"), ("north", "south"), ("west", "east"))  # from where to where each axis runs
 SCHEMES = schemes(3)
-TURN = (
-    37  # from the scheme of one variant to that of the next; prime to their number, so that 16 variants differ widely
-)
+TURN = 37  # from the scheme of one variant to that of the next, so that they differ widely
 
 
 @dataclass(frozen=True)
@@ -46,49 +45,52 @@ def mark(cube: Cube, cell: Cell) -> str:
 
 
 def size(cube: Cube) -> Cell:
-    return len(cube.layers), len(cube.layers[0]), len(cube.layers[0][0])
+    return len(cube.layers), *grids.shape(cube.layers[0])
 
 
-def cells(cube: Cube) -> list[Cell]:
-    return list(product(*map(range, size(cube))))
+@cache
+def cells(shape: Cell) -> list[Cell]:
+    return list(product(*map(range, shape)))
 
 
-def find(cube: Cube, wanted: str) -> list[Cell]:
-    """All cells with a mark."""
-    return [cell for cell in cells(cube) if mark(cube, cell) == wanted]
+def marked(cube: Cube, marks: str) -> list[Cell]:
+    """All cells with one of the marks."""
+    return [cell for cell in cells(size(cube)) if mark(cube, cell) in marks]
+
+
+def gathered(shape: Cell, mark_of: Callable[[Cell], str]) -> Cube:
+    """The cube of `shape` that has the mark `mark_of(cell)` in each cell."""
+    layers, lines, places = map(range, shape)
+    return Cube(tuple(tuple("".join(mark_of((x, y, z)) for z in places) for y in lines) for x in layers))
 
 
 def put(cube: Cube, cell: Cell, new: str) -> Cube:
-    layer, *place = cell
-    return Cube((*cube.layers[:layer], grids.put(cube.layers[layer], tuple(place), new), *cube.layers[layer + 1 :]))
+    return gathered(size(cube), lambda other: new if other == cell else mark(cube, other))
 
 
-def through(cube: Cube, start: Cell, goal: Cell) -> list[Cell]:
-    shape = size(cube)
-    free = {cell for cell in cells(cube) if mark(cube, cell) != "#"}
-    return grids.shortest(start, goal.__eq__, lambda cell: (n for n in grids.neighbours(cell, shape) if n in free))
-
-
-def apart(one: Cell, other: Cell) -> int:
-    return sum(abs(x - y) for x, y in zip(one, other, strict=True))
+@lru_cache(maxsize=256)
+def through(cube: Cube) -> list[Cell]:
+    """A shortest walk, empty if there is none; an unseen start is taken to be the first hidden cell, an unseen goal the
+    last one."""
+    shape, free, hidden = size(cube), set(marked(cube, ".@*?")), marked(cube, "?")
+    start, goal = (marked(cube, "@") or hidden)[:1], (marked(cube, "*") or hidden)[-1:]
+    if not (start and goal):
+        return []
+    return walks.shortest(start[0], goal[0], lambda cell: [n for n in grids.neighbours(cell, shape) if n in free])
 
 
 @cache
 def ends(shape: Cell) -> tuple[tuple[Cell, Cell], ...]:
     """Every start and goal that may be asked for: some way apart, the start not next to a corner, and such that no
     scheme but ours leaves both about where they are: a mirrored walk might then join them too."""
-    every = list(product(*map(range, shape)))
-    corners = [cell for cell in every if all(x in (0, n - 1) for x, n in zip(cell, shape, strict=True))]
-    kept = {cell: frozenset(s for s in SCHEMES[1:] if apart(s.read(cell, shape), cell) <= 1) for cell in every}
-    starts = [cell for cell in every if all(apart(cell, corner) != 1 for corner in corners)]
-    pairs = (pair for pair in product(starts, every) if apart(*pair) >= APART)
+    every, corners = cells(shape), list(product(*((0, n - 1) for n in shape)))
+    kept = {cell: frozenset(s for s in SCHEMES[1:] if grids.apart(s.read(cell, shape), cell) <= 1) for cell in every}
+    starts = [cell for cell in every if not any(grids.adjacent(cell, corner) for corner in corners)]
+    pairs = (pair for pair in product(starts, every) if grids.apart(*pair) >= APART)
     return tuple((start, goal) for start, goal in pairs if not kept[start] & kept[goal])
 
 
-def scheme_of(frame: Frame) -> Scheme:
-    return SCHEMES[TURN * frame.variant % len(SCHEMES)]
-
-
+@cache
 def state(scheme: Scheme) -> str:
     """How layers, lines and places lie in space, and how they are counted."""
     runs = [AXES[axis][:: -1 if scheme.flips[axis] else 1] for axis in scheme.order]
@@ -99,23 +101,17 @@ def state(scheme: Scheme) -> str:
     )
 
 
-def gathered(shape: Cell, marked: Callable[[Cell], str]) -> Cube:
-    """The cube of `shape` that has the mark `marked(cell)` in each cell."""
-    a, b, c = map(range, shape)
-    return Cube(tuple(tuple("".join(marked((x, y, z)) for z in c) for y in b) for x in a))
-
-
 def turned(cube: Cube, scheme: Scheme) -> Cube:
     """The cube along the axes of `scheme`."""
-    shape = size(cube)
+    shape, base = size(cube), scheme.base
     told = tuple(shape[axis] for axis in scheme.order)
-    return gathered(told, lambda cell: mark(cube, scheme.read(tuple(x + scheme.base for x in cell), shape)))
+    return gathered(told, lambda cell: mark(cube, scheme.read(tuple(x + base for x in cell), shape)))
 
 
 def righted(told: Cube, scheme: Scheme) -> Cube:
     """Inverse of `turned`."""
-    shape = tuple(size(told)[place] for place in scheme.places)
-    return gathered(shape, lambda cell: mark(told, tuple(x - scheme.base for x in scheme.write(cell, shape))))
+    shape, base = tuple(size(told)[place] for place in scheme.places), scheme.base
+    return gathered(shape, lambda cell: mark(told, tuple(x - base for x in scheme.write(cell, shape))))
 
 
 LAYER = re.compile(rf"\b(?:{'|'.join(ORDINALS)}) layer:")
@@ -123,44 +119,37 @@ STATED = re.compile(r"The layers follow each other from [\w, ;]+ are counted fro
 
 
 @register
-class CubeTask(Task[Cube]):
+class CubeTask(WalkTask[Cube]):
     """Layers are hidden by turns along an axis that the split draws, so that every second one lies with each agent.
 
     A start next to a corner is rejected: all corners are one under the 96 schemes, so that naming any would be a move.
     """
 
     name, family, version, rule, prompt = "cube", "spatial", 1, "path", PROMPT
+    paths = PathForm(dims=3)
 
     def sample(self, rng: random.Random, difficulty: str) -> Cube | None:
         shape, least = SIZES[difficulty]
         start, goal = rng.choice(ends(shape))
         cube = gathered(shape, lambda cell: "#" if cell not in (start, goal) and rng.random() < WALLS else ".")
-        if len(through(cube, start, goal)) <= least:
-            return None
-        return put(put(cube, start, "@"), goal, "*")
+        cube = put(put(cube, start, "@"), goal, "*")
+        return cube if len(through(cube)) > least else None
 
     def split(self, instance: Cube, rng: random.Random) -> tuple[Cube, ...]:
-        axis, shape = rng.randrange(3), size(instance)
-        first = rng.randrange(2)
-        return tuple(
-            gathered(shape, lambda cell, turn=turn: mark(instance, cell) if cell[axis] % 2 == turn else "?")  # type: ignore[misc]
-            for turn in (first, 1 - first)
-        )
+        axis, first = rng.randrange(3), rng.randrange(2)
+
+        def layers(turn: int) -> Cube:
+            return gathered(size(instance), lambda cell: mark(instance, cell) if cell[axis] % 2 == turn else "?")
+
+        return layers(first), layers(1 - first)
 
     def merge(self, views: Sequence[Cube]) -> Cube:
         if len({size(v) for v in views}) > 1:
             raise ValueError("the cubes differ in size")
-
-        def marked(cell: Cell) -> str:
-            told = sorted({mark(v, cell) for v in views} - {"?"})
-            if len(told) > 1:
-                raise ValueError(f"cell {cell} is told as {told[0]!r} and as {told[1]!r}")
-            return told[0] if told else "?"
-
-        return gathered(size(views[0]), marked)
+        return Cube(tuple(map(grids.merged, zip(*(v.layers for v in views), strict=True))))
 
     def render(self, view: Cube, frame: Frame) -> str:
-        scheme = scheme_of(frame)
+        scheme = SCHEMES[TURN * frame.variant % len(SCHEMES)]
         lines = [] if frame.friction == "natural" else [state(scheme)]
         for ordinal, rows in zip(ORDINALS, turned(view, scheme).layers, strict=False):
             lines += [f"{ordinal} layer:", *map(" ".join, rows)]
@@ -168,73 +157,52 @@ class CubeTask(Task[Cube]):
 
     def parse(self, text: str) -> Cube:
         layers = tuple(grids.read(drawn, ".#@*?") for drawn in LAYER.split(text)[1:])
-        if not layers or len({(len(rows), len(rows[0])) for rows in layers}) > 1:
+        if not layers or len({*map(grids.shape, layers)}) > 1:
             raise ValueError("no layers of one size in the text")
         said = STATED.search(text)
-        scheme = next((s for s in SCHEMES if said and said[0] == state(s)), None) if said else SCHEMES[0]
+        scheme = next((s for s in SCHEMES if said is None or said[0] == state(s)), None)
         if scheme is None:
             raise ValueError("no cube lies like this")
         return righted(Cube(layers), scheme)
 
-    def solve(self, view: Cube) -> list[list[int]] | None:
-        """Of a partial view: an unseen start is taken to be the first hidden cell, an unseen goal the last one."""
-        hidden = find(view, "?")
-        start, goal = (find(view, "@") or hidden[:1]), (find(view, "*") or hidden[-1:])
-        walk = through(view, start[0], goal[0]) if start and goal else None
-        return [list(cell) for cell in walk] if walk else None
+    def shape(self, view: Cube) -> Cell:
+        return size(view)
 
-    def key(self, instance: Cube) -> PathKey:
-        walk = through(instance, find(instance, "@")[0], find(instance, "*")[0])
+    def walk(self, view: Cube) -> list[Cell]:
+        return through(view)
 
-        def step(walked: Sequence[Cell], cell: Cell) -> str | None:
-            if not grids.adjacent(walked[-1], cell):
-                return "is no step to a cell that shares a face"
-            return "is solid" if mark(instance, cell) == "#" else None
+    def fault(self, instance: Cube, walked: Sequence[Cell], cell: Cell) -> str | None:
+        if not grids.adjacent(walked[-1], cell):
+            return "is no step to a cell that shares a face"
+        return "is solid" if mark(instance, cell) == "#" else None
 
-        return PathKey(size(instance), walk[0], walk[-1], len(walk) - 1, step)
-
-    def form(self, view: Cube) -> PathForm:
-        return PathForm(dims=3)
-
-    def rivals(self, instance: Cube, view: Cube) -> Iterator[Cube]:
-        """A hidden cell of the canonical walk is solid."""
-        for cell in (self.solve(instance) or [])[1:-1]:
-            if mark(view, tuple(cell)) == "?" and self.solve(other := put(instance, tuple(cell), "#")):
-                yield other
+    def changed(self, instance: Cube, view: Cube, walk: Sequence[Cell]) -> Iterator[Cube]:
+        """A hidden cell of the walk is solid."""
+        for cell in walk[1:-1]:
+            if mark(view, cell) == "?":
+                yield put(instance, cell, "#")
 
     def corrupt(self, view: Cube, rng: random.Random) -> Cube:
-        """Rather a solid cell as free than the reverse, and one that the walk then goes through: that does harm."""
-        known = [cell for cell in cells(view) if mark(view, cell) in ".#"]
-        rng.shuffle(known)
-        known.sort(key=lambda cell: mark(view, cell))
-        lies = [put(view, cell, "#" if mark(view, cell) == "." else ".") for cell in known]
-        ours = self.solve(view)
-        return next((lie for lie in lies if self.solve(lie) != ours), lies[0])
+        """A solid cell told as free, or a free cell as solid."""
+        cell = rng.choice(marked(view, ".#"))
+        return put(view, cell, "#" if mark(view, cell) == "." else ".")
 
     def draw(self, instance: Cube, answer: object, where: object) -> str:
         """The layers side by side; moves between them are seen by the numbers of the steps."""
         kept = where if isinstance(where, dict) else {}
-        walked, broke, best = kept.get("walked", []), kept.get("broke"), self.solve(instance) or []
-        count, height, width = size(instance)
-        wide = width * drawing.CELL + 24
-        parts = []
-        for layer, rows in enumerate(instance.layers):
-            parts += [
-                f'<g transform="translate({layer * wide} 24)">',
-                drawing.text(2, -8, f"layer {layer}", "", "start"),
-            ]
-            parts += drawing.tiles(rows)
-            for way, css in ((best, "goal"), (walked, "walk")):
-                both = ((a, b) for a, b in pairwise(way) if a[0] == b[0] == layer)
-                parts += [drawing.line(drawing.centres([a[1:], b[1:]]), css) for a, b in both]
-            parts += [drawing.ring(x, y, 14, "edge") for x, y in drawing.centres(c[1:] for c in best if c[0] == layer)]
-            for step, cell in enumerate(walked):
-                x, y = drawing.centres([cell[1:]])[0]
-                parts += [drawing.text(x, y + 5, step)] * (step > 0 and cell[0] == layer)
-            if broke and broke[0] == layer and 0 <= broke[1] < height and 0 <= broke[2] < width:
-                parts += [drawing.ring(x, y, 12, "broken") for x, y in drawing.centres([broke[1:]])]
-            parts.append("</g>")
-        told = [("numbers: the steps of the answer; circles: a shortest walk", "")]
-        parts += drawing.notes(height * drawing.CELL + 28, told)
-        size_y = height * drawing.CELL + 60
-        return drawing.svg(max(count * wide - 24, 380), size_y, parts, "the layers with the walk that was answered")
+        rows = tuple(" ".join(lines) for lines in zip(*instance.layers, strict=True))
+
+        def flat(way: Sequence[Sequence[int]]) -> list[Cell]:
+            return [(line, layer * (size(instance)[2] + 1) + place) for layer, line, place in way]
+
+        best, walked, broke = through(instance), kept.get("walked", []), kept.get("broke")
+        parts = drawing.tiles(rows, css={" ": "paper"})
+        for way, css in ((best, "goal"), (walked, "walk")):
+            within = [pair for pair in pairwise(way) if pair[0][0] == pair[1][0]]
+            parts += [drawing.line(drawing.centres(flat(pair)), css) for pair in within]
+        parts += [drawing.ring(x, y, 14, "edge") for x, y in drawing.centres(flat(best))]
+        parts += drawing.numbers(flat(walked), 9, -4)
+        wrong = [broke] if broke and tuple(broke) in cells(size(instance)) else []
+        parts += [drawing.ring(x, y, 12, "broken") for x, y in drawing.centres(flat(wrong))]
+        told = "layers from the bottom (left) to the top; circles: a shortest walk"
+        return drawing.board(rows, parts, "the layers with the walk that was answered", [(told, "")])

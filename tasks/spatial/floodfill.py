@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 
-from tasks import drawing, grids
+from tasks import drawing, grids, walks
 from tasks.answers import Cell, CellsForm, CellsKey
-from tasks.base import Task, register
-from tasks.frames import SCHEMES, Frame
+from tasks.base import register
+from tasks.frames import SCHEMES
+from tasks.grids import Grid, GridTask
 
 PROMPT = """\
 Water rises at the spring `@` of a grid and spreads from every wet cell to all cells that share a side with it. Cells
@@ -24,25 +26,23 @@ DRY = 0.2  # least share of the grid that is open and stays dry
 
 
 @dataclass(frozen=True)
-class Pond:
+class Pond(Grid):
     """Marks: `#` barrier, `.` open, `@` spring, `?` unknown."""
 
-    rows: grids.Rows
 
-
-def flooded(rows: grids.Rows, spring: Cell) -> set[Cell]:
-    """The cells that get wet where unknown cells are open."""
-    shape, wet, edge = (len(rows), len(rows[0])), {spring}, [spring]
-    while edge:
-        for cell in grids.neighbours(edge.pop(), shape):
-            if cell not in wet and rows[cell[0]][cell[1]] != "#":
-                wet.add(cell)
-                edge.append(cell)
-    return wet
+def flooded(rows: grids.Rows) -> set[Cell]:
+    """The cells that get wet where unknown cells are open; an unseen spring is taken to be the hidden cell nearest to
+    the middle."""
+    middle = [(n - 1) / 2 for n in grids.shape(rows)]
+    hidden = sorted(
+        grids.marked(rows, "?"), key=lambda cell: sum(abs(x - m) for x, m in zip(cell, middle, strict=True))
+    )
+    spring = grids.find(rows, "@") or next(iter(hidden), None)
+    return {*walks.distances(spring, partial(grids.near, rows))} if spring else set()
 
 
 @register
-class FloodFill(Task[Pond]):
+class FloodFill(GridTask[Pond]):
     """Every cell is known to one agent only, the spring like any other: what both know raises the score of a guess.
 
     A wet set that another scheme maps onto itself is rejected. It would give nothing to a wrong answer, but agents who
@@ -50,14 +50,14 @@ class FloodFill(Task[Pond]):
     """
 
     name, family, version, rule, prompt = "floodfill", "spatial", 1, "cells", PROMPT
+    kind, marks = Pond, ".#@?"
 
     def sample(self, rng: random.Random, difficulty: str) -> Pond | None:
         side = SIZES[difficulty]
-        rows = tuple("".join("#" if rng.random() < WALLS else "." for _ in range(side)) for _ in range(side))
-        spring = rng.randrange(side), rng.randrange(side)
-        rows = grids.put(rows, spring, "@")
-        wet = flooded(rows, spring)
-        dry = "".join(rows).count(".") + 1 - len(wet)
+        rows = grids.filled(side, lambda: "#" if rng.random() < WALLS else ".")
+        rows = grids.put(rows, (rng.randrange(side), rng.randrange(side)), "@")
+        wet = flooded(rows)
+        dry = len(grids.marked(rows, ".@")) - len(wet)
         if not WET[0] <= len(wet) / side**2 <= WET[1] or dry < DRY * side**2:
             return None
         if any({s.read(cell, (side, side)) for cell in wet} == wet for s in SCHEMES[1:]):
@@ -65,54 +65,33 @@ class FloodFill(Task[Pond]):
         return Pond(rows)
 
     def split(self, instance: Pond, rng: random.Random) -> tuple[Pond, ...]:
-        return tuple(map(Pond, grids.mask(instance.rows, rng, 0)))
-
-    def merge(self, views: Sequence[Pond]) -> Pond:
-        return Pond(grids.merge([v.rows for v in views]))
-
-    def render(self, view: Pond, frame: Frame) -> str:
-        return "\n".join([*grids.heading(frame), grids.told(view.rows, frame)])
-
-    def parse(self, text: str) -> Pond:
-        return Pond(grids.read(text, ".#@?"))
+        return tuple(map(Pond, grids.mask(instance.rows, rng)))
 
     def solve(self, view: Pond) -> list[list[int]] | None:
-        """Of a partial view: an unseen spring is taken to be the hidden cell nearest to the middle."""
-        middle = len(view.rows) / 2, len(view.rows[0]) / 2
-        hidden = [(r, c) for r, c in grids.cells(view.rows) if view.rows[r][c] == "?"]
-        hidden.sort(key=lambda cell: sum(abs(x + 0.5 - m) for x, m in zip(cell, middle, strict=True)))
-        spring = grids.find(view.rows, "@") or next(iter(hidden), None)
-        return [list(cell) for cell in sorted(flooded(view.rows, spring))] if spring else None
+        return [list(cell) for cell in sorted(flooded(view.rows))] or None
 
     def key(self, instance: Pond) -> CellsKey:
-        spring = grids.find(instance.rows, "@")
-        if spring is None:
-            raise ValueError("the grid has no spring")
-        return CellsKey((len(instance.rows), len(instance.rows[0])), frozenset(flooded(instance.rows, spring)))
+        return CellsKey(grids.shape(instance.rows), frozenset(flooded(instance.rows)))
 
     def form(self, view: Pond) -> CellsForm:
         return CellsForm()
 
     def rivals(self, instance: Pond, view: Pond) -> Iterator[Pond]:
         """A hidden cell that gets wet is a barrier."""
-        for r, c in self.solve(instance) or []:
-            if view.rows[r][c] == "?" and instance.rows[r][c] == ".":
-                yield Pond(grids.put(instance.rows, (r, c), "#"))
-
-    def corrupt(self, view: Pond, rng: random.Random) -> Pond:
-        r, c = rng.choice([(r, c) for r, c in grids.cells(view.rows) if view.rows[r][c] in ".#"])
-        return Pond(grids.put(view.rows, (r, c), "#" if view.rows[r][c] == "." else "."))
+        for cell in sorted(flooded(instance.rows)):
+            if grids.at(view.rows, cell) == "?" and grids.at(instance.rows, cell) == ".":
+                yield Pond(grids.put(instance.rows, cell, "#"))
 
     def draw(self, instance: Pond, answer: object, where: object) -> str:
         kept = where if isinstance(where, dict) else {}
         rows = instance.rows
         for verdict, mark in (("right", "+"), ("wrong", "-")):
-            for r, c in kept.get(verdict, []):
-                rows = grids.put(rows, (r, c), mark)
+            for cell in kept.get(verdict, []):
+                rows = grids.put(rows, tuple(cell), mark)
         parts = drawing.tiles(rows, "?", {"+": "right", "-": "wrong"})
-        for cell, (x, y) in ((cell, drawing.centres([cell])[0]) for cell in self.solve(instance) or []):
-            parts.append(drawing.ring(x, y, 12, "broken" if cell in kept.get("missing", []) else "edge"))
-            parts += [drawing.text(x, y + 5, "@")] * (instance.rows[cell[0]][cell[1]] == "@")
-        side = len(rows) * drawing.CELL
-        parts += drawing.notes(side, [("circles get wet", ""), ("green: found", "right"), ("red: wrongly so", "wrong")])
-        return drawing.svg(side, side + 70, parts, "the grid with the cells that were answered")
+        for r, c in sorted(flooded(instance.rows)):
+            css = "broken" if [r, c] in kept.get("missing", []) else "edge"
+            parts += [drawing.ring(x, y, 12, css) for x, y in drawing.centres([(r, c)])]
+        parts += [drawing.text(x, y + 5, "@") for x, y in drawing.centres(grids.marked(instance.rows, "@"))]
+        lines = [("circles get wet", ""), ("green: found", "right"), ("red: wrongly so", "wrong")]
+        return drawing.board(rows, parts, "the grid with the cells that were answered", lines)

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, lru_cache
 from itertools import pairwise
 
-from tasks import drawing, grids
-from tasks.answers import Cell, PathForm, PathKey
-from tasks.base import Task, register
-from tasks.frames import SCHEMES, Frame, Scheme
+from tasks import drawing, grids, walks
+from tasks.answers import Cell
+from tasks.base import register
+from tasks.frames import Frame
+from tasks.walks import WalkTask
 
 PROMPT = """\
 Find a shortest walk from the start to the goal of a maze whose walls stand between its cells. One step goes north,
@@ -52,44 +53,11 @@ def places(size: Cell) -> tuple[Wall, ...]:
     return tuple(sorted((cell, other) for cell in cells for other in grids.neighbours(cell, size) if cell < other))
 
 
-def roads(walls: Sequence[Wall], size: Cell) -> Callable[[Cell], list[Cell]]:
-    """For each cell the cells to which one may go on past the known walls."""
-    known = set(walls)
-    return lambda cell: [other for other in grids.neighbours(cell, size) if between(cell, other) not in known]
-
-
-def walk(maze: Walls) -> list[Cell]:
-    """A shortest walk; empty if there is none."""
-    return grids.shortest(maze.start, maze.goal.__eq__, roads(maze.walls, maze.size))
-
-
-def remote(start: Cell, ways: Callable[[Cell], Sequence[Cell]], rng: random.Random) -> Cell:
-    """One of the six cells that are furthest from the start on foot."""
-    order: list[Cell] = []
-
-    def visit(cell: Cell) -> bool:
-        order.append(cell)
-        return False
-
-    grids.shortest(start, visit, ways)
-    return rng.choice(order[-6:])
-
-
-def reaches(key: PathKey, cells: Sequence[Cell], schemes: Sequence[Scheme] = SCHEMES) -> bool:
-    """Whether a walk leads to the goal in any of the schemes in which it may be read."""
-    for scheme in schemes:
-        last = key.start
-        for number, written in enumerate(cells):
-            cell = scheme.read(written, key.shape)
-            if number == 0 and cell == last:
-                continue  # the start may be left out
-            inside = all(0 <= x < n for x, n in zip(cell, key.shape, strict=True))
-            if not inside or key.step((last,), cell):
-                break
-            if cell == key.goal:
-                return True
-            last = cell
-    return False
+@lru_cache(maxsize=256)
+def roads(size: Cell, walls: tuple[Wall, ...]) -> dict[Cell, list[Cell]]:
+    """For each cell the cells to which one may go on past the walls."""
+    cells = {cell for wall in places(size) for cell in wall}
+    return {cell: [n for n in grids.neighbours(cell, size) if between(cell, n) not in walls] for cell in cells}
 
 
 CELL = r"\((\d\d?), (\d\d?)\)"
@@ -100,7 +68,7 @@ GIVEN = re.compile(
 
 
 @register
-class GeoMaze(Task[Walls]):
+class GeoMaze(WalkTask[Walls]):
     name, family, version, rule, prompt = "geomaze", "spatial", 1, "path", PROMPT
 
     def sample(self, rng: random.Random, difficulty: str) -> Walls | None:
@@ -108,11 +76,11 @@ class GeoMaze(Task[Walls]):
         size = (side, side)
         walls = tuple(wall for wall in places(size) if rng.random() < WALLS)
         start = rng.randrange(side), rng.randrange(side)
-        goal = remote(start, roads(walls, size), rng)
+        goal = walks.remote(start, roads(size, walls).__getitem__, rng)
         if grids.mirrored(size, start, goal):
             return None  # a mirrored walk would join the same two cells, and the grader could not tell
         maze = Walls(size, start, goal, walls)
-        return maze if len(walk(maze)) > least else None
+        return maze if len(self.walk(maze)) > least else None
 
     def split(self, instance: Walls, rng: random.Random) -> tuple[Walls, ...]:
         order = rng.sample(instance.walls, len(instance.walls))
@@ -129,16 +97,15 @@ class GeoMaze(Task[Walls]):
         def told(cell: Cell) -> str:
             return "({}, {})".format(*grids.scheme_of(frame).write(cell, view.size))
 
-        lines = grids.heading(frame)
+        (high, wide), lines = view.size, grids.heading(frame)
         if frame.friction == "natural":
-            north, west = told((0, view.size[1] // 2)), told((view.size[0] // 2, 0))
+            north, west = told((0, wide // 2)), told((high // 2, 0))
             lines.append(f"The border is, among others, on the north side of {north} and on the west side of {west}.")
         for a, b in view.walls:
             cell, side = a, "south" if a[1] == b[1] else "east"
             if frame.friction != "none" and (sum(a) + frame.variant) % 2:
                 cell, side = b, grids.OPPOSITE[side]
             lines.append(f"A wall stands on the {side} side of {told(cell)}.")
-        high, wide = view.size
         given = f"{high} cells from north to south and {wide} from west to east."
         return "\n".join([*lines, f"{given} Start: {told(view.start)}. Goal: {told(view.goal)}."])
 
@@ -146,80 +113,50 @@ class GeoMaze(Task[Walls]):
         given, scheme = GIVEN.search(text), grids.stated(text)
         if given is None:
             raise ValueError("no size, start and goal in the text")
-        numbers = [int(n) for n in given.groups()]
-        size = (numbers[0], numbers[1])
-        inside = set(grids.cells(("." * size[1],) * size[0]))
-        start, goal = (scheme.read((a, b), size) for a, b in (numbers[2:4], numbers[4:6]))
-        if start not in inside or goal not in inside:
+        high, wide, *numbers = map(int, given.groups())
+        start, goal = (scheme.read(tuple(cell), (high, wide)) for cell in (numbers[:2], numbers[2:]))
+        known = {cell for wall in places((high, wide)) for cell in wall}
+        if not {start, goal} <= known:
             raise ValueError("the start or the goal lies outside of the maze")
         walls = set()
-        for side, first, second in WALL.findall(text):
-            r, c = scheme.read((int(first), int(second)), size)
-            other = (r + grids.SIDES[side][0], c + grids.SIDES[side][1])
-            if (r, c) in inside and other in inside:  # no part of the border
-                walls.add(between((r, c), other))
-        return Walls(size, start, goal, tuple(sorted(walls)))
+        for side, *told in WALL.findall(text):
+            r, c = scheme.read(tuple(map(int, told)), (high, wide))
+            down, right = grids.SIDES[side]
+            walls.add(between((r, c), (r + down, c + right)))
+        return Walls((high, wide), start, goal, tuple(sorted(walls.intersection(places((high, wide))))))
 
-    def solve(self, view: Walls) -> list[list[int]] | None:
-        return [list(cell) for cell in walk(view)] or None
+    def shape(self, view: Walls) -> Cell:
+        return view.size
 
-    def key(self, instance: Walls) -> PathKey:
-        walls = set(instance.walls)
+    def walk(self, view: Walls) -> list[Cell]:
+        return walks.shortest(view.start, view.goal, roads(view.size, view.walls).__getitem__)
 
-        def step(walked: Sequence[Cell], cell: Cell) -> str | None:
-            if not grids.adjacent(walked[-1], cell):
-                return "is no step to a cell that shares a side"
-            return "goes through a wall" if between(walked[-1], cell) in walls else None
+    def fault(self, instance: Walls, walked: Sequence[Cell], cell: Cell) -> str | None:
+        if not grids.adjacent(walked[-1], cell):
+            return "is no step to a cell that shares a side"
+        return None if cell in roads(instance.size, instance.walls)[walked[-1]] else "goes through a wall"
 
-        return PathKey(instance.size, instance.start, instance.goal, len(walk(instance)) - 1, step)
-
-    def form(self, view: Walls) -> PathForm:
-        return PathForm()
-
-    def rivals(self, instance: Walls, view: Walls) -> Iterator[Walls]:
-        """One of the unseen walls stands across the canonical walk instead."""
+    def changed(self, instance: Walls, view: Walls, walk: Sequence[Cell]) -> Iterator[Walls]:
+        """One of the unseen walls stands across the walk instead."""
         unseen = [wall for wall in instance.walls if wall not in view.walls]
-        ours = walk(instance)
-        for step in pairwise(ours):
+        for step in pairwise(walk):
             for gone in unseen:
-                walls = {*instance.walls, between(*step)} - {gone}
-                other = replace(instance, walls=tuple(sorted(walls)))
-                if walk(other) and not reaches(self.key(other), ours):
-                    yield other
+                yield replace(instance, walls=tuple(sorted({*instance.walls, between(*step)} - {gone})))
 
     def corrupt(self, view: Walls, rng: random.Random) -> Walls:
-        """A wall told at another place, if possible one that the way then leads through."""
-        free = [wall for wall in places(view.size) if wall not in view.walls]
-        lies = []
-        for gone in rng.sample(view.walls, len(view.walls)):
-            lies.append(replace(view, walls=tuple(sorted({*view.walls, rng.choice(free)} - {gone}))))
-            if any(between(*step) == gone for step in pairwise(walk(lies[-1]))):
-                return lies[-1]
-        return lies[0]
+        """A wall told at another place."""
+        gone = rng.choice(view.walls)
+        told = rng.choice([wall for wall in places(view.size) if wall not in view.walls])
+        return replace(view, walls=tuple(sorted({*view.walls, told} - {gone})))
 
     def draw(self, instance: Walls, answer: object, where: object) -> str:
         high, wide = instance.size
-        rows = grids.put(grids.put(("." * wide,) * high, instance.start, "@"), instance.goal, "*")
-        side = drawing.CELL
+        rows, side = grids.put_ends(("." * wide,) * high, instance.start, instance.goal), drawing.CELL
         right, low = wide * side, high * side
-        parts = walk_parts(rows, where)
+        parts = drawing.walk(rows, where)
         corners = [(1, 1), (right - 1, 1), (right - 1, low - 1), (1, low - 1), (1, 1)]
         parts += [drawing.line(edge, "wall") for edge in pairwise(corners)]
         for (north, _), (r, c) in instance.walls:
             end = (c * side + side, r * side) if north < r else (c * side, r * side + side)
             parts.append(drawing.line([(c * side, r * side), end], "wall"))
-        return drawing.svg(right, low, parts, "the maze with the walk that was answered")
-
-
-def walk_parts(rows: grids.Rows, where: object, best: Sequence[Cell] = ()) -> list[str]:
-    """A grid with a best walk, the walk that a grade kept and the step at which it broke, all marks written above."""
-    kept = where if isinstance(where, dict) else {}
-    centre, broke = drawing.centres(kept.get("walked", [])), kept.get("broke")
-    parts = drawing.tiles(rows, "")
-    parts += [drawing.line(drawing.centres(best), "goal")] if best else []
-    parts += [drawing.line(centre, "walk")] if len(centre) > 1 else []
-    if broke and centre:
-        x, y = drawing.centres([broke])[0]
-        parts += [drawing.line([centre[-1], (x, y)], "broken"), drawing.ring(x, y, drawing.CELL * 0.36, "broken")]
-    marks = [((r, c), mark) for r, row in enumerate(rows) for c, mark in enumerate(row) if mark not in "#."]
-    return parts + [drawing.text(x, y + 5, mark) for cell, mark in marks for x, y in drawing.centres([cell])]
+        return drawing.board(rows, parts, "the maze with the walk that was answered")

@@ -5,12 +5,14 @@ from __future__ import annotations
 import random
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache, partial
 from itertools import islice
 
 from tasks import drawing, grids
 from tasks.answers import Cell, LinksKey, PathsForm
-from tasks.base import Task, register
-from tasks.frames import SCHEMES, Frame
+from tasks.base import register
+from tasks.frames import SCHEMES
+from tasks.grids import Grid, GridTask
 
 PROMPT = """\
 Every letter stands at two cells of a grid. Join the two cells of each letter by a path. The next cell of a path always
@@ -28,176 +30,123 @@ BOTH = 0.1  # share of cells without a letter that both agents see
 TRIES = 3000  # cells tried in the search for paths
 
 Ends = dict[str, tuple[Cell, Cell]]
+Paths = dict[str, list[Cell]]
 
 
 @dataclass(frozen=True)
-class Board:
+class Board(Grid):
     """Marks: `#` blocked, `.` free, `?` unknown, and letters at the ends of paths."""
-
-    rows: grids.Rows
 
 
 def ends_of(rows: grids.Rows) -> Ends:
     """The ends of each letter; an unseen one is taken to be one of the hidden cells in turn."""
-    hidden = (cell for cell in grids.cells(rows) if rows[cell[0]][cell[1]] == "?")
+    hidden = iter(grids.marked(rows, "?"))
     found = {}
     for letter in LETTERS:
-        seen = [(r, c) for r, c in grids.cells(rows) if rows[r][c] == letter][:2]
-        both = [*seen, *islice(hidden, 1 if len(seen) == 1 else 0)]
+        both = grids.marked(rows, letter)[:2]
+        if len(both) == 1:
+            both += islice(hidden, 1)
         if len(both) == 2:
             found[letter] = both[0], both[1]
     return found
 
 
-def wander(rng: random.Random, free: Collection[Cell], shape: Cell, length: int) -> list[Cell]:
-    """A random path of at most `length` free cells that does not come to lie beside itself."""
-    path = [rng.choice(sorted(free))]
-    while len(path) < length:
-        ways = [
-            cell
-            for cell in grids.neighbours(path[-1], shape)
-            if cell in free and not any(cell == other or grids.adjacent(cell, other) for other in path[:-1])
-        ]
-        if not ways:
-            break
-        path.append(rng.choice(ways))
-    return path
+def onward(path: Sequence[Cell], free: Collection[Cell], shape: Cell) -> list[Cell]:
+    """The free cells to which a path may go on without coming to lie beside itself: it could be cut short."""
+    ways = [cell for cell in grids.neighbours(path[-1], shape) if cell in free and cell not in path]
+    return [cell for cell in ways if sum(other in path for other in grids.neighbours(cell, shape)) == 1]
 
 
-def joined(rows: grids.Rows, ends: Ends) -> dict[str, list[Cell]]:
+@lru_cache(maxsize=256)
+def joined(rows: grids.Rows) -> Paths:
     """Paths for all letters by depth-first search, nearer to the goal first; empty if there are none, or if none was
     found within `TRIES` cells."""
-    shape, letters, tries = (len(rows), len(rows[0])), list(ends), iter(range(TRIES))
-    paths = [[start] for start, _ in ends.values()]
-    taken = {cell for both in ends.values() for cell in both}
+    ends, shape, tries = ends_of(rows), grids.shape(rows), iter(range(TRIES))
+    paths = {letter: [start] for letter, (start, _) in ends.items()}
+    free = set(grids.marked(rows, ".?")) - {end for both in ends.values() for end in both}
 
-    def extend(number: int) -> bool:
-        """Lead a path on to its goal, and then the later ones. None lies beside itself: it could be cut short."""
-        if number == len(paths):
+    def extend(letters: Sequence[str]) -> bool:
+        """Lead the path of the first letter on to its goal, and then those of the others."""
+        if not letters:
             return True
-        path, goal = paths[number], ends[letters[number]][1]
+        path, goal = paths[letters[0]], ends[letters[0]][1]
         if grids.adjacent(path[-1], goal):
             path.append(goal)
-            if extend(number + 1):
+            if extend(letters[1:]):
                 return True
             path.pop()
             return False
-        ways = [
-            cell
-            for cell in grids.neighbours(path[-1], shape)
-            if rows[cell[0]][cell[1]] != "#"
-            and cell not in taken
-            and not any(grids.adjacent(cell, other) for other in path[:-1])
-        ]
-        for cell in sorted(ways, key=lambda way: abs(way[0] - goal[0]) + abs(way[1] - goal[1])):
+        for cell in sorted(onward(path, free, shape), key=partial(grids.apart, goal)):
             if next(tries, None) is None:
                 return False
             path.append(cell)
-            taken.add(cell)
-            if extend(number):
+            free.remove(cell)
+            if extend(letters):
                 return True
-            taken.remove(path.pop())
+            free.add(path.pop())
         return False
 
-    return dict(zip(letters, paths, strict=True)) if extend(0) else {}
+    return paths if extend(list(ends)) else {}
 
 
 @register
-class NumberLink(Task[Board]):
+class NumberLink(GridTask[Board]):
     """The letters' cells are hidden from the other agent, and so is whether they are free."""
 
     name, family, version, rule, prompt = "numberlink", "spatial", 1, "links", PROMPT
+    kind, marks = Board, ".#?" + LETTERS
 
     def sample(self, rng: random.Random, difficulty: str) -> Board | None:
         side, pairs = SIZES[difficulty]
-        shape = side, side
-        free = set(grids.cells(("." * side,) * side))
-        rows = ("." * side,) * side
+        shape, rows = (side, side), ("." * side,) * side
+        free = set(grids.cells(rows))
         for letter in LETTERS[:pairs]:
-            path = wander(rng, free, shape, rng.randint(*LENGTH))
+            length, path = rng.randint(*LENGTH), [rng.choice(sorted(free))]
+            while len(path) < length and (ways := onward(path, free, shape)):
+                path.append(rng.choice(ways))
             if len(path) < LENGTH[0]:
                 return None
             free -= set(path)
-            for cell in (path[0], path[-1]):
-                rows = grids.put(rows, cell, letter)
+            rows = grids.put(grids.put(rows, path[0], letter), path[-1], letter)
         for cell in sorted(free):
             rows = grids.put(rows, cell, "#" if rng.random() < BLOCKED else ".")
         both = [set(ends) for ends in ends_of(rows).values()]
         if any(all({s.read(cell, shape) for cell in ends} == ends for ends in both) for s in SCHEMES[1:]):
             return None  # mirrored paths would join the same cells, and the grader could not tell
-        return Board(rows) if joined(rows, ends_of(rows)) else None
+        return Board(rows) if joined(rows) else None
 
     def split(self, instance: Board, rng: random.Random) -> tuple[Board, ...]:
         pairs = [ends if rng.random() < 0.5 else ends[::-1] for ends in ends_of(instance.rows).values()]
-        views = []
-        for own, half in zip(zip(*pairs, strict=True), grids.mask(instance.rows, rng, BOTH), strict=True):
-            rows = half
-            for r, c in grids.cells(instance.rows):
-                if (mark := instance.rows[r][c]) in LETTERS:
-                    rows = grids.put(rows, (r, c), mark if (r, c) in own else "?")
-            views.append(Board(rows))
-        return tuple(views)
-
-    def merge(self, views: Sequence[Board]) -> Board:
-        return Board(grids.merge([v.rows for v in views]))
-
-    def render(self, view: Board, frame: Frame) -> str:
-        return "\n".join([*grids.heading(frame), grids.told(view.rows, frame)])
-
-    def parse(self, text: str) -> Board:
-        return Board(grids.read(text, ".#?" + LETTERS))
+        return tuple(map(Board, grids.mask(instance.rows, rng, BOTH, list(zip(*pairs, strict=True)))))
 
     def solve(self, view: Board) -> dict[str, list[list[int]]] | None:
-        """Where not all can be joined: a shortest path for each letter, past those of the letters before."""
-        ends = ends_of(view.rows)
-        paths = joined(view.rows, ends)
-        for letter, (start, goal) in ends.items() if not paths else ():
-            barred = [end for other, both in ends.items() if other != letter for end in both]
-            barred += [cell for path in paths.values() for cell in path]
-            rows = view.rows
-            for cell in barred:
-                rows = grids.put(rows, cell, "#")
-            if path := grids.through(rows, start, goal):
-                paths = {**paths, letter: path}
+        paths = joined(view.rows)
         return {letter: [list(cell) for cell in path] for letter, path in paths.items()} or None
 
     def key(self, instance: Board) -> LinksKey:
-        blocked = frozenset((r, c) for r, c in grids.cells(instance.rows) if instance.rows[r][c] == "#")
-        return LinksKey((len(instance.rows), len(instance.rows[0])), ends_of(instance.rows), blocked)
+        rows = instance.rows
+        return LinksKey(grids.shape(rows), ends_of(rows), frozenset(grids.marked(rows, "#")))
 
     def form(self, view: Board) -> PathsForm:
-        return PathsForm(tuple(letter for letter in LETTERS if any(letter in row for row in view.rows)))
+        return PathsForm(tuple(letter for letter in LETTERS if grids.find(view.rows, letter)))
 
     def rivals(self, instance: Board, view: Board) -> Iterator[Board]:
         """A hidden cell of the canonical paths is blocked, or an unseen end lies one cell further on."""
-        for letter, path in (self.solve(instance) or {}).items():
-            for r, c in path[1:-1]:
-                if view.rows[r][c] == "?" and joined(rows := grids.put(instance.rows, (r, c), "#"), ends_of(rows)):
-                    yield Board(rows)
-            for (a, b), (r, c) in (path[:2], path[:-3:-1]):
-                if view.rows[a][b] == view.rows[r][c] == "?":
-                    rows = grids.put(grids.put(instance.rows, (a, b), "."), (r, c), letter)
-                    if joined(rows, ends_of(rows)):
-                        yield Board(rows)
-
-    def corrupt(self, view: Board, rng: random.Random) -> Board:
-        """Rather a blocked cell told as free than the reverse, and one that a path then goes through."""
-        known = [(r, c) for r, c in grids.cells(view.rows) if view.rows[r][c] in ".#"]
-        rng.shuffle(known)
-        known.sort(key=lambda cell: view.rows[cell[0]][cell[1]])
-        lies = [Board(grids.put(view.rows, (r, c), "#" if view.rows[r][c] == "." else ".")) for r, c in known]
-        ours = self.solve(view)
-        return next((lie for lie in lies if self.solve(lie) != ours), lies[0])
+        for letter, path in joined(instance.rows).items():
+            others = [grids.put(instance.rows, cell, "#") for cell in path[1:-1] if grids.at(view.rows, cell) == "?"]
+            for end, then in (path[:2], path[:-3:-1]):
+                if grids.at(view.rows, end) == grids.at(view.rows, then) == "?":
+                    others.append(grids.put(grids.put(instance.rows, end, "."), then, letter))
+            yield from (Board(rows) for rows in others if joined(rows))
 
     def draw(self, instance: Board, answer: object, where: object) -> str:
         """Paths as they were answered, red where one does not count, over pale ones that would do."""
         kept = where if isinstance(where, dict) else {}
         right = kept.get("right", [])
         parts = drawing.tiles(instance.rows, LETTERS, dict.fromkeys(LETTERS, "start"))
-        parts += [drawing.line(drawing.centres(path), "goal") for path in (self.solve(instance) or {}).values()]
+        parts += [drawing.line(drawing.centres(path), "goal") for path in joined(instance.rows).values()]
         for letter, path in kept.get("paths", {}).items():
             parts.append(drawing.line(drawing.centres(path), "right" if letter in right else "wrong"))
         said = [(name, f"{name} {'' if name in right else 'not '}joined") for name in self.form(instance).walkers]
-        side = len(instance.rows) * drawing.CELL
-        parts += drawing.notes(side, drawing.verdicts(where, said))
-        return drawing.svg(side, side + 20 * len(said) + 16, parts, "the board with the paths that were answered")
+        label = "the board with the paths that were answered"
+        return drawing.board(instance.rows, parts, label, drawing.verdicts(where, said))

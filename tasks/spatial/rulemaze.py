@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise, permutations
+from functools import lru_cache
+from itertools import pairwise, permutations, product
 
-from tasks import drawing, grids
-from tasks.answers import Cell, PathForm, PathKey, Step
-from tasks.base import Task, register
+from tasks import drawing, grids, walks
+from tasks.answers import Cell
+from tasks.base import register
 from tasks.frames import Frame
-from tasks.spatial.geomaze import reaches, remote, walk_parts
+from tasks.walks import WalkTask
 
 PROMPT = """\
 Find a shortest walk from the start `@` to the goal `*` on a grid of coloured cells. One step goes to a cell that
@@ -47,50 +48,17 @@ class Coloured:
     rule: tuple[Pair, ...]
 
 
-def roads(maze: Coloured) -> Callable[[Cell], list[Cell]]:
+@lru_cache(maxsize=256)
+def roads(maze: Coloured) -> dict[Cell, list[Cell]]:
     """For each cell the cells to which one may go on; what is unknown is taken as allowed."""
-    known = maze.colours or maze.walls
-    ground: dict[Cell, str] = {(r, c): mark for r, row in enumerate(known) for c, mark in enumerate(row)}
-    for r, row in enumerate(maze.walls):
-        for c, mark in enumerate(row):
-            if mark == "#":
-                del ground[r, c]
-    anything = {"@", "*", ".", *COLOURS}
-    follow = {c: {"@", "*", *(b for a, b in maze.rule if a == c)} for c in COLOURS} if maze.rule else {}
+    colours, walls = maze.colours or maze.walls, maze.walls or maze.colours
 
-    def ways(cell: Cell) -> list[Cell]:
-        r, c = cell
-        allowed = follow.get(ground[cell], anything)
-        return [other for other in ((r - 1, c), (r, c - 1), (r, c + 1), (r + 1, c)) if ground.get(other) in allowed]
+    def allowed(here: Cell, there: Cell) -> bool:
+        pair = grids.at(colours, here), grids.at(colours, there)
+        return grids.at(walls, there) != "#" and (not maze.rule or pair in maze.rule or not COLOURS.keys() >= {*pair})
 
-    return ways
-
-
-def walk(maze: Coloured) -> list[Cell]:
-    """A shortest walk; empty if there is none."""
-    _, start, goal = ends(maze.colours or maze.walls)
-    return grids.shortest(start, goal.__eq__, roads(maze)) if start and goal else []
-
-
-def ends(grid: grids.Rows) -> tuple[Cell, Cell | None, Cell | None]:
-    """Shape, start and goal."""
-    return (len(grid), len(grid[0])), grids.find(grid, "@"), grids.find(grid, "*")
-
-
-def stepper(maze: Coloured) -> Step:
-    ways = roads(maze)
-
-    def step(walked: Sequence[Cell], cell: Cell) -> str | None:
-        if not grids.adjacent(walked[-1], cell):
-            return "is no step to a cell that shares a side"
-        if maze.walls[cell[0]][cell[1]] == "#":
-            return "hits a wall"
-        if cell in ways(walked[-1]):
-            return None
-        one, other = (COLOURS[maze.colours[r][c]] for r, c in (walked[-1], cell))
-        return f"breaks the rule: {other} may not follow {one}"
-
-    return step
+    near = {cell: sorted(grids.neighbours(cell, grids.shape(walls))) for cell in grids.cells(walls)}
+    return {here: [there for there in cells if allowed(here, there)] for here, cells in near.items()}
 
 
 NAMES = "|".join(COLOURS.values())
@@ -99,121 +67,102 @@ RULE = re.compile(rf"\b({NAMES}|[A-Z]) may follow ({NAMES}|[A-Z])\b")
 
 
 @register
-class RuleMaze(Task[Coloured]):
+class RuleMaze(WalkTask[Coloured]):
     name, family, version, rule, prompt = "rulemaze", "spatial", 1, "path", PROMPT
 
     def sample(self, rng: random.Random, difficulty: str) -> Coloured | None:
         side, least = SIZES[difficulty]
-        colours = tuple("".join(rng.choice("RGBY") for _ in range(side)) for _ in range(side))
-        walls = tuple("".join("#" if rng.random() < WALLS else "." for _ in range(side)) for _ in range(side))
+        colours = grids.filled(side, lambda: rng.choice("RGBY"))
+        walls = grids.filled(side, lambda: "#" if rng.random() < WALLS else ".")
         rule = tuple(sorted(rng.sample(EVERY, PAIRS)))
         start = rng.randrange(side), rng.randrange(side)
         colours, walls = grids.put(colours, start, "@"), grids.put(walls, start, "@")
-        goal = remote(start, roads(Coloured(colours, walls, rule)), rng)
+        goal = walks.remote(start, roads(Coloured(colours, walls, rule)).__getitem__, rng)
         if grids.mirrored((side, side), start, goal):
             return None  # a mirrored walk would join the same two cells, and the grader could not tell
         maze = Coloured(grids.put(colours, goal, "*"), grids.put(walls, goal, "*"), rule)
-        return maze if len(walk(maze)) > least else None
+        return maze if len(self.walk(maze)) > least else None
 
     def split(self, instance: Coloured, rng: random.Random) -> tuple[Coloured, ...]:
         return replace(instance, walls=(), rule=()), replace(instance, colours=())
 
     def merge(self, views: Sequence[Coloured]) -> Coloured:
-        if len({ends(grid) for v in views for grid in (v.colours, v.walls) if grid}) > 1:
+        colours, walls = [v.colours for v in views if v.colours], [v.walls for v in views if v.walls]
+        if len({(grids.shape(grid), grids.ends(grid)) for grid in colours + walls}) > 1:
             raise ValueError("size, start or goal are told in two ways")
         rules = [v.rule for v in views if v.rule]
         for one, other in pairwise(rules):
             if one != other:
                 first, second = min({*one} ^ {*other})
                 raise ValueError(f"whether {COLOURS[second]} may follow {COLOURS[first]} is told in two ways")
-        colours, walls = [v.colours for v in views if v.colours], [v.walls for v in views if v.walls]
-        return Coloured(
-            grids.merge(colours) if colours else (), grids.merge(walls) if walls else (), rules[0] if rules else ()
-        )
+        return Coloured(grids.merged(colours), grids.merged(walls), rules[0] if rules else ())
 
     def render(self, view: Coloured, frame: Frame) -> str:
-        letters = dict(zip(COLOURS, ALIASES[frame.variant] if frame.friction == "strong" else COLOURS, strict=True))
+        strong = frame.friction == "strong"
+        letters = dict(zip(COLOURS, ALIASES[frame.variant] if strong else COLOURS, strict=True))
         lines = grids.heading(frame)
         if frame.friction != "natural":
             lines.append(f"In what follows {', '.join(f'{letters[c]} is {name}' for c, name in COLOURS.items())}.")
         if view.colours:
-            table = str.maketrans("".join(COLOURS), "".join(letters.values()))
-            drawn = tuple(row.translate(table) for row in view.colours)
-            lines += ["The colours:", grids.told(drawn, frame)]
+            lines += ["The colours:", grids.told(grids.exchanged(view.colours, letters), frame)]
         if view.walls:
             lines += ["The walls:", grids.told(view.walls, frame)]
-        said = letters if frame.friction == "strong" else COLOURS
+        said = letters if strong else COLOURS
         return "\n".join([*lines, *(f"{said[b]} may follow {said[a]}" for a, b in view.rule)])
 
     def parse(self, text: str) -> Coloured:
         meant = {name: initial for initial, name in COLOURS.items()}
         meant |= {letter: meant[name] for letter, name in LETTER.findall(text)} or {c: c for c in COLOURS}
-        rule = RULE.findall(text)
-        grid: dict[str, grids.Rows] = {}
-        for marks in ("@*RGBYKLMN", "@*.#"):
-            try:
-                grid[marks] = grids.read(text, marks)
-            except ValueError:
-                grid[marks] = ()
-        colours, walls = grid.values()
-        unknown = {*"".join(colours), *(word for pair in rule for word in pair)} - {*meant, "@", "*"}
+        colours, walls = (grids.read(text, marks, none=True) for marks in ("@*RGBYKLMN", "@*.#"))
+        told = RULE.findall(text)
+        unknown = {*"".join(colours), *(word for pair in told for word in pair)} - {*meant, "@", "*"}
         if unknown or not (colours or walls):
             raise ValueError(f"no colours and no walls in the text, or letters not explained: {sorted(unknown)}")
-        if colours and walls and ends(colours) != ends(walls):
-            raise ValueError("size, start or goal are told in two ways")
-        colours = tuple("".join(meant.get(mark, mark) for mark in row) for row in colours)
-        return Coloured(colours, walls, tuple(sorted({(meant[a], meant[b]) for b, a in rule})))
+        colours = grids.exchanged(colours, {letter: meant[letter] for letter in meant if len(letter) == 1})
+        rule = tuple(sorted({(meant[a], meant[b]) for b, a in told}))
+        return self.merge([Coloured(colours, (), ()), Coloured((), walls, rule)])
 
-    def solve(self, view: Coloured) -> list[list[int]] | None:
-        return [list(cell) for cell in walk(view)] or None
+    def shape(self, view: Coloured) -> Cell:
+        return grids.shape(view.colours or view.walls)
 
-    def key(self, instance: Coloured) -> PathKey:
-        best = walk(instance)
-        if not best:
-            raise ValueError("the grid has no start, no goal or no way between them")
-        return PathKey(ends(instance.walls)[0], best[0], best[-1], len(best) - 1, stepper(instance))
+    def walk(self, view: Coloured) -> list[Cell]:
+        ends = grids.ends(view.colours or view.walls)
+        return walks.shortest(*ends, roads(view).__getitem__) if ends else []
 
-    def form(self, view: Coloured) -> PathForm:
-        return PathForm()
+    def fault(self, instance: Coloured, walked: Sequence[Cell], cell: Cell) -> str | None:
+        here = walked[-1]
+        if why := walks.barred(instance.walls, here, cell):
+            return why
+        if cell in roads(instance)[here]:
+            return None
+        one, other = (COLOURS[grids.at(instance.colours, each)] for each in (here, cell))
+        return f"breaks the rule: {other} may not follow {one}"
 
-    def rivals(self, instance: Coloured, view: Coloured) -> Iterator[Coloured]:
-        """What the view does not hold bars the canonical walk: a cell of it has another colour, or the rule does not
-        allow one of its steps but another one instead."""
-        key, ours = self.key(instance), walk(instance)
-        others: list[Coloured] = []
-        for cell in () if view.colours else ours[1:-1]:
-            others += [replace(instance, colours=grids.put(instance.colours, cell, colour)) for colour in COLOURS]
-        for a, b in () if view.rule else pairwise(ours[1:-1]):
-            gone = instance.colours[a[0]][a[1]], instance.colours[b[0]][b[1]]
-            pairs = [pair for pair in EVERY if pair not in instance.rule]
-            others += [replace(instance, rule=tuple(sorted({*instance.rule, pair} - {gone}))) for pair in pairs]
-        for other in others:
-            if not reaches(replace(key, step=stepper(other)), ours) and walk(other):
-                yield other
+    def changed(self, instance: Coloured, view: Coloured, walk: Sequence[Cell]) -> Iterator[Coloured]:
+        """A cell of the walk has another colour, or the rule allows something else instead of one of its steps."""
+        if not view.colours:
+            for cell, colour in product(walk[1:-1], COLOURS):
+                yield replace(instance, colours=grids.put(instance.colours, cell, colour))
+        if not view.rule:
+            for one, other in pairwise(walk[1:-1]):
+                gone = grids.at(instance.colours, one), grids.at(instance.colours, other)
+                for pair in (pair for pair in EVERY if pair not in instance.rule):
+                    yield replace(instance, rule=tuple(sorted({*instance.rule, pair} - {gone})))
 
     def corrupt(self, view: Coloured, rng: random.Random) -> Coloured:
-        """Another colour of a cell, an open wall, or another pair in the rule, if possible one that changes the way."""
-        lies: list[Coloured] = []
-        for r, c in grids.cells(view.colours):
-            if (old := view.colours[r][c]) in COLOURS:
-                colour = rng.choice([colour for colour in COLOURS if colour != old])
-                lies.append(replace(view, colours=grids.put(view.colours, (r, c), colour)))
-        for r, c in grids.cells(view.walls):
-            if view.walls[r][c] == "#":
-                lies.append(replace(view, walls=grids.put(view.walls, (r, c), ".")))
-        for gone in view.rule:
-            pair = rng.choice([pair for pair in EVERY if pair not in view.rule])
-            lies.append(replace(view, rule=tuple(sorted({*view.rule, pair} - {gone}))))
-        rng.shuffle(lies)
-        told = walk(view)
-        return next((lie for lie in lies if walk(lie) != told), lies[0])
+        """Another colour of a cell or another pair in the rule."""
+        if view.colours:
+            cell = rng.choice(grids.marked(view.colours, "".join(COLOURS)))
+            colour = rng.choice([colour for colour in COLOURS if colour != grids.at(view.colours, cell)])
+            return replace(view, colours=grids.put(view.colours, cell, colour))
+        gone, told = rng.choice(view.rule), rng.choice([pair for pair in EVERY if pair not in view.rule])
+        return replace(view, rule=tuple(sorted({*view.rule, told} - {gone})))
 
     def draw(self, instance: Coloured, answer: object, where: object) -> str:
         rows = instance.colours
-        for cell in grids.cells(instance.walls):
-            rows = grids.put(rows, cell, "#") if instance.walls[cell[0]][cell[1]] == "#" else rows
-        width, height = (side * drawing.CELL for side in (len(rows[0]), len(rows)))
+        for cell in grids.marked(instance.walls, "#"):
+            rows = grids.put(rows, cell, "#")
         after = {c: ", ".join(COLOURS[b] for a, b in instance.rule if a == c) or "nothing" for c in COLOURS}
-        notes = drawing.notes(height, [(f"after {COLOURS[c]} may come {names}", "") for c, names in after.items()])
-        parts = [*walk_parts(rows, where), *notes]
-        return drawing.svg(max(width, 320), height + 100, parts, "the coloured grid with the walk that was answered")
+        lines = [(f"after {COLOURS[c]} may come {names}", "") for c, names in after.items()]
+        parts = drawing.walk(rows, where)
+        return drawing.board(rows, parts, "the coloured grid with the walk that was answered", lines)

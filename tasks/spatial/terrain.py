@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import lru_cache
 from heapq import heappop, heappush
 
-from tasks import drawing, grids
-from tasks.answers import Cell, CostKey, PathForm, PathKey
-from tasks.base import Task, register
-from tasks.frames import SCHEMES, Frame
-from tasks.spatial.geomaze import reaches, walk_parts
+from tasks import drawing, grids, walks
+from tasks.answers import Cell, CostKey
+from tasks.base import register
+from tasks.grids import Grid, GridTask
+from tasks.walks import WalkTask
 
 PROMPT = """\
 Find a cheapest walk from the start `@` to the goal `*` over rough ground. One step goes to a cell that shares a side
@@ -26,131 +27,103 @@ RIDGES = 0.4  # share of ridge cells
 DETOUR = 1.4  # how many times as dear a walk without any detour is, at least
 GOALS = 10  # cells tried as the goal, of which the one furthest through the valley is taken
 MASKS = 8  # ways to share the cells out, of which the one is taken that tells least
-FAR = 10**6  # more than any walk costs
-USUAL = 4  # cost of a hidden cell as a guesser takes it
+PRICES = {"?": 4, "*": 1, "@": 1} | {
+    str(n): n for n in range(1, 10)
+}  # of entering a cell; a hidden one as a guesser takes it
 
 
 @dataclass(frozen=True)
-class Ground:
+class Ground(Grid):
     """Marks: digits are costs, `@` start, `*` goal, `?` unknown.
 
     Costs are low in valleys and high on ridges, with nothing between, and every straight way is dear: on ground of even
     costs whoever knows half of it, or nothing, would walk nearly as cheaply as the best.
     """
 
-    rows: grids.Rows
 
-
-def cheapest(rows: grids.Rows, toll: int = 0) -> tuple[int, list[Cell]]:
-    """The least cost and a walk that costs it, `toll` being paid on top for every step; (0, []) if there is none."""
-    price = {"?": USUAL + toll, "*": 1 + toll, "@": 1 + toll, "#": FAR} | {str(n): n + toll for n in range(1, 10)}
-    start, goal = grids.find(rows, "@"), grids.find(rows, "*")
-    if start is None or goal is None:
-        return 0, []
-    width = len(rows[0]) + 1  # cells are numbered along a border that nobody can pay for
-    prices = [price[mark] for mark in "#" * width + "#" + "#".join(rows) + "#" * (width + 1)]
-    begin, end = ((r + 1) * width + c + 1 for r, c in (start, goal))
-    paid, came, queue = [FAR] * len(prices), [0] * len(prices), [(0, begin)]
-    paid[begin] = 0
+@lru_cache(maxsize=256)
+def cheapest(rows: grids.Rows, toll: int = 0) -> list[Cell]:
+    """A walk of the least cost, `toll` being paid on top for every step; empty if no start or no goal is known."""
+    ends = grids.ends(rows)
+    if not ends:
+        return []
+    start, goal = ends
+    shape = grids.shape(rows)
+    paid, came = {start: 0}, {start: start}
+    queue = [(0, start)]
     while queue:
         spent, cell = heappop(queue)
-        if cell == end:
+        if cell == goal:
             break
-        if spent == paid[cell]:
-            for other in (cell - width, cell - 1, cell + 1, cell + width):
-                cost = spent + prices[other]
-                if cost < paid[other]:
-                    paid[other], came[other] = cost, cell
-                    heappush(queue, (cost, other))
-    walk = [end]
-    while walk[-1] != begin:
+        for other in grids.neighbours(cell, shape) if spent == paid[cell] else ():
+            now = spent + PRICES[rows[other[0]][other[1]]] + toll
+            if now < paid.get(other, now + 1):
+                paid[other], came[other] = now, cell
+                heappush(queue, (now, other))
+    walk = [goal]
+    while walk[-1] != start:
         walk.append(came[walk[-1]])
-    return paid[end], [(cell // width - 1, cell % width - 1) for cell in reversed(walk)]
+    return walk[::-1]
 
 
 def cost(rows: grids.Rows, walk: Sequence[Cell]) -> int:
     """What a walk costs that ends at the goal."""
-    return sum(int(rows[r][c]) for r, c in walk[1:-1]) + 1
+    return sum(PRICES[grids.at(rows, cell)] for cell in walk[1:])
 
 
 @register
-class Terrain(Task[Ground]):
+class Terrain(GridTask[Ground], WalkTask[Ground]):
     name, family, version, rule, prompt = "terrain", "spatial", 1, "cheapest", PROMPT
+    kind, marks = Ground, "123456789@*?"
 
     def sample(self, rng: random.Random, difficulty: str) -> Ground | None:
         side, least = SIZES[difficulty]
-        drawn = tuple(
-            "".join(rng.choice(RIDGE if rng.random() < RIDGES else VALLEY) for _ in range(side)) for _ in range(side)
-        )
+        rows = grids.filled(side, lambda: rng.choice(RIDGE if rng.random() < RIDGES else VALLEY))
         start = rng.randrange(side), rng.randrange(side)
-        valley = [(r, c) for r, c in grids.cells(drawn) if drawn[r][c] in VALLEY]
-        goal = max(rng.choices(valley, k=GOALS), key=lambda cell: len(grids.through(drawn, start, cell, RIDGE)))
-        if len(grids.through(drawn, start, goal, RIDGE)) <= least or grids.mirrored((side, side), start, goal):
+        goals = rng.choices(grids.marked(rows, VALLEY), k=GOALS)
+        goal = max(goals, key=lambda cell: len(walks.through(rows, start, cell, RIDGE)))
+        if len(walks.through(rows, start, goal, RIDGE)) <= least or grids.mirrored((side, side), start, goal):
             return None
-        rows = grids.put(grids.put(drawn, start, "@"), goal, "*")
-        ground, walk = Ground(rows), cheapest(rows)[1]
-        if cost(rows, cheapest(rows, toll=1000)[1]) < DETOUR * cost(rows, walk):
+        ground = Ground(grids.put_ends(rows, start, goal))
+        walk, direct = (cheapest(ground.rows, toll) for toll in (0, 1000))
+        if cost(ground.rows, direct) < DETOUR * cost(ground.rows, walk):
             return None
-        return None if reaches(self.key(ground).path, walk, SCHEMES[1:]) else ground
+        return None if walks.reaches(self.path(ground), walk, but_ours=True) else ground
 
     def split(self, instance: Ground, rng: random.Random) -> tuple[Ground, ...]:
         """Half of the cells each, both ends to both; of several ways to share them the one with the dearest guesses."""
+        start, goal = grids.ends(instance.rows) or ((0, 0), (0, 0))
+        masks = [grids.mask(instance.rows, rng) for _ in range(MASKS)]
+        both = [tuple(Ground(grids.put_ends(rows, start, goal)) for rows in halves) for halves in masks]
+        return max(both, key=lambda views: sum(cost(instance.rows, cheapest(v.rows)) for v in views))
 
-        def both_ends(rows: grids.Rows) -> Ground:
-            for mark in "@*":
-                rows = grids.put(rows, grids.find(instance.rows, mark) or (0, 0), mark)
-            return Ground(rows)
+    def walk(self, view: Ground) -> list[Cell]:
+        """Hidden cells are taken to be neither cheap nor dear."""
+        return cheapest(view.rows)
 
-        masks = [tuple(map(both_ends, grids.mask(instance.rows, rng, 0))) for _ in range(MASKS)]
-        return max(masks, key=lambda views: sum(cost(instance.rows, cheapest(v.rows)[1]) for v in views))
-
-    def merge(self, views: Sequence[Ground]) -> Ground:
-        return Ground(grids.merge([v.rows for v in views]))
-
-    def render(self, view: Ground, frame: Frame) -> str:
-        return "\n".join([*grids.heading(frame), grids.told(view.rows, frame)])
-
-    def parse(self, text: str) -> Ground:
-        return Ground(grids.read(text, "123456789@*?"))
-
-    def solve(self, view: Ground) -> list[list[int]] | None:
-        """Of a partial view: hidden cells are taken to be neither cheap nor dear."""
-        return [list(cell) for cell in cheapest(view.rows)[1]] or None
+    def fault(self, instance: Ground, walked: Sequence[Cell], cell: Cell) -> str | None:
+        return walks.barred(instance.rows, walked[-1], cell)
 
     def key(self, instance: Ground) -> CostKey:
-        rows = instance.rows
-        least, walk = cheapest(rows)
-        if not walk:
-            raise ValueError("the ground has no start or no goal")
+        rows, walk, path = instance.rows, self.walk(instance), self.path(instance)
+        moves = grids.apart(path.start, path.goal)
+        return CostKey(replace(path, optimal=moves), lambda cell: PRICES[grids.at(rows, cell)], cost(rows, walk))
 
-        def step(walked: Sequence[Cell], cell: Cell) -> str | None:
-            return None if grids.adjacent(walked[-1], cell) else "is no step to a cell that shares a side"
+    def changed(self, instance: Ground, view: Ground, walk: Sequence[Cell]) -> Iterator[Ground]:
+        """A hidden cell of the walk is a ridge."""
+        for cell in walk[1:-1]:
+            if grids.at(view.rows, cell) == "?":
+                yield Ground(grids.put(instance.rows, cell, "9"))
 
-        moves = sum(abs(a - b) for a, b in zip(walk[0], walk[-1], strict=True))
-        path = PathKey((len(rows), len(rows[0])), walk[0], walk[-1], moves, step)
-        return CostKey(path, lambda cell: 1 if cell == walk[-1] else int(rows[cell[0]][cell[1]]), least)
-
-    def form(self, view: Ground) -> PathForm:
-        return PathForm()
-
-    def rivals(self, instance: Ground, view: Ground) -> Iterator[Ground]:
-        """A hidden cell of the canonical walk is a ridge, so that another walk is cheaper."""
-        walk = cheapest(instance.rows)[1]
-        for r, c in walk[1:-1]:
-            rows = grids.put(instance.rows, (r, c), "9")
-            if view.rows[r][c] == "?" and cheapest(rows)[0] < cost(rows, walk):
-                yield Ground(rows)
+    def wrong(self, walk: Sequence[Cell], other: Ground) -> bool:
+        return cost(other.rows, cheapest(other.rows)) < cost(other.rows, walk)
 
     def corrupt(self, view: Ground, rng: random.Random) -> Ground:
-        """A valley told as a ridge or a ridge as a valley, if possible one that changes the way."""
-        known = [(r, c) for r, c in grids.cells(view.rows) if view.rows[r][c] not in "@*?"]
-        rng.shuffle(known)
-        told = cheapest(view.rows)[1]
-        lies = [Ground(grids.put(view.rows, (r, c), "28"[view.rows[r][c] in VALLEY])) for r, c in known]
-        return next((lie for lie in lies if cheapest(lie.rows)[1] != told), lies[0])
+        """A valley told as a ridge or a ridge as a valley."""
+        cell = rng.choice(grids.marked(view.rows, VALLEY + RIDGE))
+        return Ground(grids.put(view.rows, cell, "28"[grids.at(view.rows, cell) in VALLEY]))
 
     def draw(self, instance: Ground, answer: object, where: object) -> str:
         """The walk that was answered, over a cheapest one."""
-        high, wide = len(instance.rows) * drawing.CELL, len(instance.rows[0]) * drawing.CELL
-        parts = walk_parts(instance.rows, where, cheapest(instance.rows)[1])
-        return drawing.svg(wide, high, parts, "the ground with the walk that was answered over a cheapest one")
+        parts = drawing.walk(instance.rows, where, cheapest(instance.rows))
+        return drawing.board(instance.rows, parts, "the ground with the walk that was answered over a cheapest one")

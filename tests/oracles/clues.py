@@ -42,7 +42,6 @@ def seating(instance: Any) -> list[Any]:
             "step": lambda a, b, seats: (seat[a] + int(seats)) % n == seat[b],
             "beside": beside,
             "apart": lambda a, b: not beside(a, b),
-            "between": lambda a, b, c: beside(a, b) and beside(a, c),
         }
         return all(tests[kind](*about) for kind, *about in instance.clues)
 
@@ -91,18 +90,16 @@ def logic(instance: Any) -> list[Any]:
 
 def attrcombo(instance: Any) -> list[Any]:
     base = sqlite3.connect(":memory:")
-    base.execute("create table thing (name text primary key, colour text, material text, size text, weight int)")
+    base.execute("create table thing (name text primary key, colour text, material text, shape text, size text)")
     for name in sorted({fact[0] for fact in instance.facts}):
         base.execute("insert into thing (name) values (?)", [name])
     for name, attribute, value in instance.facts:
         base.execute(f"update thing set {attribute} = ? where name = ?", (value, name))
     answer: dict[str, Any] = {}
-    for query, kind, attribute, value, *other in instance.queries:
-        order = {"heaviest": "weight desc", "lightest": "weight asc"}.get(kind, "name")
-        more = f" and {other[0]} {'=' if kind == 'which' else '<>'} ?" if other else ""
-        sql = f"select name from thing where {attribute} = ?{more} order by {order}"
-        names = [row[0] for row in base.execute(sql, [value, *other[1:]])]
-        answer[query] = names if kind == "which" else len(names) if kind == "count" else names[0]
+    for query, kind, one, value, other, wanted in instance.queries:
+        sql = f"select name from thing where {one} = ? and {other} {'=' if kind == 'which' else '<>'} ? order by name"
+        names = [row[0] for row in base.execute(sql, [value, wanted])]
+        answer[query] = names if kind == "which" else len(names)
     base.close()
     return [answer]
 
@@ -111,7 +108,7 @@ def eventlog(instance: Any) -> list[Any]:
     base = sqlite3.connect(":memory:")
     base.execute("create table event (log text, name text primary key, start int, stop int)")
     base.execute("create table same (porter text, system text)")
-    base.executemany("insert into event values (?, ?, ?, ?)", instance.entries)
+    base.executemany("insert into event values (?, ?, ?, ?)", [(log, name, *at) for log, name, at in instance.entries])
     base.executemany("insert into same values (?, ?)", instance.same)
     ahead = base.execute(
         "select distinct s.start - p.start from same join event p on p.name = porter join event s on s.name = system"
@@ -124,10 +121,9 @@ def eventlog(instance: Any) -> list[Any]:
             sql = "select name from event where name in (?, ?, ?, ?) order by start limit 1"
         elif kind == "overlap":
             overlap = "b.start < a.stop and a.start < b.stop"
-            sql = f"select b.name from event a, event b where a.name = ? and b.log = ? and {overlap}"
+            sql = f"select b.name from event a, event b where a.name = ? and b.log <> a.log and {overlap}"
         else:
-            value = {"minutes": "b.start - a.start", "both": "min(a.stop, b.stop) - max(a.start, b.start)"}[kind]
-            sql = f"select {value} from event a, event b where a.name = ? and b.name = ?"
+            sql = "select b.start - a.start from event a, event b where a.name = ? and b.name = ?"
         rows = [row[0] for row in base.execute(sql, about)]
         answer[query] = rows if kind == "overlap" else rows[0]
     base.close()
