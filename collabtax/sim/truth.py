@@ -1,8 +1,8 @@
 """What is true of a dialogue of simulated models: the faults that were drawn for them and had an occasion to show.
 
 The policy is run again on the stored texts, and every reply must come out as it is stored: so the draws are the ones
-that were made. A fault without an occasion (a partner that was never asked cannot fabricate) does not show; a stage that
-an earlier fault kept from happening was not passed.
+that were made. A fault without an occasion (a partner that was never asked cannot fabricate) does not show; a stage
+that an earlier fault kept from happening was not passed.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from tasks.base import seeded
 
 @dataclass
 class Watched(Mind):
-    """A mind that notes which faults were asked for, and whether they struck: a knob is asked for on its occasion only."""
+    """A mind that notes which faults had an occasion, on which alone a knob is asked for, and whether they struck."""
 
     struck: dict[str, bool] = field(default_factory=dict)
 
@@ -38,7 +38,7 @@ def is_known(row: Mapping[str, Any]) -> bool:
 
 
 def truth(row: Mapping[str, Any]) -> dict[str, bool]:
-    """Which stages a stored dialogue of simulated models passed (l1 grounded, l2 queried, l3 integrated, l4 re-derived).
+    """Which of the stages l1 to l4 (grounded, queried, integrated, re-derived) a stored dialogue passed.
 
     Raises:
         ValueError: it is no such dialogue, or not one that today's simulated models hold.
@@ -66,7 +66,9 @@ def truth(row: Mapping[str, Any]) -> dict[str, bool]:
         mind = Watched(
             task, task.parse(told(task, one, seat)), rates, {n: draws.random() for n in vars(Knobs())}, draws
         )
-        partner = [text.removeprefix("[other agent]: ") if i == 0 and seat else text for i, text in enumerate(heard[seat])]
+        partner = [
+            text.removeprefix("[other agent]: ") if i == 0 and seat else text for i, text in enumerate(heard[seat])
+        ]
         if mind.in_dialogue(partner, said[seat]) != turn["text"]:
             raise ValueError(f"{who}: the simulated models of this version say something else; run it anew")
         passed["l1"] &= not mind.struck.get("l1", False)
