@@ -8,6 +8,9 @@ import sys
 import zipfile
 from pathlib import Path
 
+from collabtax.cascade import commands as cascade
+from collabtax.clusters import commands as clusters
+from collabtax.prediction import commands as prediction
 from tasks.answers import FORMS
 
 
@@ -158,6 +161,9 @@ def main(arguments: list[str] | None = None) -> int:
     )
     one.add_argument("--svg", type=Path, metavar="FILE", help="where to put the drawing (default: TASK-SEED.svg)")
     one.set_defaults(run=play)
+    cascade.register(commands)
+    prediction.register(commands)
+    clusters.register(commands)
     one = commands.add_parser("extract", help="read the answer out of a text and print it as JSON")
     one.add_argument("file", type=Path, help="a file with one message; - for standard input")
     one.add_argument("--type", required=True, metavar="TYPE", help=f"kind of answer: {', '.join(FORMS)}")

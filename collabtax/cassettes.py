@@ -198,6 +198,7 @@ class Cassette:
         self._waiting: dict[str, deque[dict[str, Any]]] = defaultdict(deque)
         self.metadata: dict[str, Any] = {}
         data = None if mode == "all" else self._read()
+        self._whole = (data or b"").rfind(b"\n") + 1  # bytes of whole lines that are known
         self._foreign = data is not None and not (OURS.match(data) or is_begun(data))  # nothing is appended to it
         if data is not None:
             try:
@@ -289,6 +290,9 @@ class Cassette:
             os.close(fd)
             raise RuntimeError(f"cassette {self.shown} is being written by another process") from None
         data = b"" if self.mode == "all" else os.pread(fd, os.fstat(fd).st_size, 0)
+        if self.mode != "all" and data.rfind(b"\n") + 1 != self._whole:
+            os.close(fd)
+            raise RuntimeError(f"cassette {self.shown} has grown by another process; the next run goes on from there")
         os.ftruncate(fd, data.rfind(b"\n") + 1 if OURS.match(data) else 0)  # cuts a torn last line
         self._fd = fd
         return fd

@@ -7,7 +7,7 @@ import json
 import random
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice, pairwise
+from itertools import count, islice, pairwise
 from pathlib import Path
 from statistics import mean
 from typing import Any
@@ -42,7 +42,8 @@ from tasks.grids import neighbours
 
 TEMPLATES = Path(__file__).resolve().parents[1] / "report_templates"
 COMPLETIONS = 64  # of the hidden part, for the half-view ceiling
-INSTANCES = 12  # that the ceiling is averaged over, two views each
+INSTANCES = 8  # that the ceiling is averaged over, two views each
+FRESH = 10_000  # first of the seeds whose hidden parts are taken
 BREADTH = 24  # rivals that a step from completion to completion chooses from
 
 
@@ -61,7 +62,14 @@ def about(task: Task[Any]) -> dict[str, Any]:
 
 
 def completions(task: Task[Any], instance: Any, view: Any, rng: random.Random) -> Iterator[Any]:
-    """Instances that contain `view`, without end: a walk from rival to rival, begun anew where it cannot go on."""
+    """Solvable instances that contain `view`, without end: with the hidden part of other seeds where a task can do
+    that, else on a walk from rival to rival, begun anew where it cannot go on."""
+    for seed in count(FRESH):
+        drawn = task.complete(view, problem(task, seed).instance)
+        if drawn is None:
+            break
+        if task.merge((view, drawn)) == drawn and solvable(task, drawn):
+            yield drawn
     here = instance
     while True:
         near = list(islice(task.rivals(here, view), BREADTH))
@@ -72,21 +80,28 @@ def completions(task: Task[Any], instance: Any, view: Any, rng: random.Random) -
             yield here
 
 
+def solvable(task: Task[Any], instance: Any) -> bool:
+    try:
+        return grade(task, instance, task.solve(instance)).success
+    except (ValueError, LookupError):  # no instance at all, such as one without a start
+        return False
+
+
 def ceiling(task: Task[Any], seeds: Iterable[int] = range(INSTANCES)) -> float:
     """The half-view ceiling: what the best guesser who sees one view may expect to score, in [0, 1].
 
     For each view the hidden part is completed `COMPLETIONS` times. Candidates are the solutions of the first half of
     the completions and the task's own guess from the view; the one with the best mean score on the first half is
-    scored on the second half. Completions are reached from the true instance by way of rivals, so they are nearer to it
-    than fresh draws would be, and the ceiling is rather too high than too low.
+    scored on the second half. Where completions are reached by way of rivals they are nearer to the true instance than
+    fresh draws would be, and the ceiling is rather too high than too low.
     """
     scores = []
     for seed in seeds:
         one = problem(task, seed)
         for number, view in enumerate(one.views):
             rng = seeded("ceiling", task.name, seed, number)
-            drawn = list(islice(completions(task, one.instance, view, rng), 4 * COMPLETIONS))
-            sample = [one.instance, *drawn][:: max(1, len(drawn) // COMPLETIONS)][:COMPLETIONS]
+            drawn = list(islice(completions(task, one.instance, view, rng), 2 * COMPLETIONS))
+            sample = [one.instance, *drawn][::2][:COMPLETIONS]  # neighbours on a walk are alike
             rng.shuffle(sample)
             first, second = sample[::2], sample[1::2] or sample
             guesses = [task.solve(view), *map(task.solve, first)]

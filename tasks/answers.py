@@ -213,7 +213,8 @@ class CostKey:
 @dataclass(frozen=True)
 class JointKey:
     """Walkers that move at the same time, each from its start to its goal. `blocked` cells bar all. Two may not be in
-    one cell, nor exchange cells; each may wait or go back. `optimal` is the least number of steps until all have arrived."""
+    one cell, nor exchange cells; each may wait or go back. `optimal` is the least number of steps until all have
+    arrived."""
 
     shape: tuple[int, ...]
     ends: Mapping[str, tuple[Cell, Cell]]

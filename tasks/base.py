@@ -86,6 +86,12 @@ class Task(ABC, Generic[View]):
         Where a rule accepts several answers, only such in which the canonical answer to `instance` is wrong.
         """
 
+    def complete(self, view: View, other: View) -> View | None:
+        """`view` with its hidden part taken from `other`, an instance of another seed: a draw of what may be hidden,
+        for estimating what a view is worth. It need not be solvable. None if that cannot be done; then rivals of
+        rivals are taken."""
+        return None
+
     @abstractmethod
     def corrupt(self, view: View, rng: random.Random) -> View:
         """The view with one known fact told wrongly."""
@@ -161,7 +167,9 @@ def _load() -> None:
             point.load()
         except Exception as error:
             fault = f"{type(error).__name__}: {error}"
-            raise ValueError(f"tasks of {point.value} (entry point {point.name!r}) cannot be loaded: {fault}") from error
+            raise ValueError(
+                f"tasks of {point.value} (entry point {point.name!r}) cannot be loaded: {fault}"
+            ) from error
 
 
 def all_tasks() -> list[Task[Any]]:

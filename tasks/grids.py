@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import random
 import re
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
@@ -210,6 +211,21 @@ def merged(grids: Sequence[Rows]) -> Rows:
     return whole
 
 
+def completed(rows: Rows, other: Rows) -> Rows:
+    """A grid with its hidden cells as they are in `other`; marks of places, which are letters, `@` and `*`, not more
+    often than they are there."""
+    left = Counter("".join(other))
+    left.subtract("".join(rows))
+
+    def mark(ours: str, theirs: str) -> str:
+        if ours != "?":
+            return ours
+        left[theirs] -= 1
+        return "." if left[theirs] < 0 and (theirs in "@*" or theirs.isalpha()) else theirs
+
+    return tuple("".join(map(mark, ours, theirs)) for ours, theirs in zip(rows, other, strict=True))
+
+
 # Tasks
 
 
@@ -241,6 +257,9 @@ class GridTask(Task[Drawn]):
 
     def shape(self, view: Drawn) -> Cell:
         return shape(view.rows)
+
+    def complete(self, view: Drawn, other: Drawn) -> Drawn | None:
+        return replace(view, rows=completed(view.rows, other.rows))
 
     def corrupt(self, view: Drawn, rng: random.Random) -> Drawn:
         """A wall told as free, or a free cell as a wall."""

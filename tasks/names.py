@@ -20,8 +20,8 @@ ANIMALS = (
 
 THINGS = (
     "anvil", "barrel", "basket", "bottle", "candle", "carpet", "drum", "easel", "flute", "globe", "hammer", "jigsaw",
-    "kettle", "ladder", "lantern", "mirror", "needle", "oven", "pillow", "quilt", "ribbon", "saddle", "teapot", "umbrella",
-    "vase", "wheel",
+    "kettle", "ladder", "lantern", "mirror", "needle", "oven", "pillow", "quilt", "ribbon", "saddle", "teapot",
+    "umbrella", "vase", "wheel",
 )  # fmt: skip
 
 TREES = ("Alder", "Birch", "Cedar", "Elm", "Fir", "Hazel", "Larch", "Maple", "Oak", "Pine", "Rowan", "Willow")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import re
 import shlex
 from collections.abc import Iterator
@@ -103,9 +104,14 @@ class Report:
                 raise FileExistsError(f"{where} in the report's folder is not of a report; choose another --report")
             if path.read_bytes() == data:
                 return
-            path.unlink()  # much faster than to shorten it
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(data)
+        fresh = path.with_name(path.name + ".tmp")
+        try:
+            fresh.write_bytes(data)
+            os.replace(fresh, path)  # a full disk or a kill leaves the old file or the whole new one
+        except OSError:
+            fresh.unlink(missing_ok=True)
+            raise
 
     def render(self, template: str, where: str, **values: Any) -> None:
         self.put(

@@ -174,7 +174,7 @@ class Mind:
         combined = self.combine(told[0]) if told else None
         last = heard[-1] if heard else ""
         found = extract.read(self.task.form(self.view), [("partner", last)]) if last else None
-        if found is not None and found.answer is not None and (found.warning == "clean" or "final" in last.lower()):
+        if found is not None and found.answer is not None and self.is_proposal(last, found.warning):
             return self.judge(voice, found.answer, combined)
         if said:
             if combined is None or self.fails("l3"):
@@ -184,6 +184,10 @@ class Mind:
             return voice.small_talk()
         mine = self.task.corrupt(self.view, seeded("lie", self.draws["l1"])) if self.fails("l1") else self.view
         return voice.share(self.shown(mine), ask=combined is None and not self.fails("l2"))
+
+    def is_proposal(self, text: str, warning: str) -> bool:
+        """Whether a message that an answer can be read from offers one; cells and names of a told view are none."""
+        return "final" in text.lower() or (warning == "clean" and parsed(self.task, text) is None)
 
     def judge(self, voice: Voice, proposal: Any, combined: Any) -> str:
         """Accept a proposal, or recompute it from both views, as far as they are known."""

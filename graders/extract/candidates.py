@@ -63,7 +63,8 @@ DISAGREES = re.compile(
 )
 
 SENTENCE = re.compile(
-    r"(\n|(?<=[.!?;])(?<!\be\.g\.)[ \t]+|,[ \t]+(?=(?:so|the|my|our|instead|actually|final)\b|<answer>))"
+    r"(\n|(?<=[.!?;])(?<!\be\.g\.)[ \t]+|,[ \t]+(?=(?:so|the|my|our|instead|actually|final)\b|<answer>)"
+    r"|(?<=</answer>)[ \t]+(?=\())"
 )
 NEVER = re.compile(
     r"\b(?:(?:is|are|was|were) (?:also )?(?:wrong|incorrect|invalid|mistaken|not (?:valid|correct|right|allowed|the ))"
@@ -72,9 +73,13 @@ NEVER = re.compile(
     r"|hits? (?:a|the) wall|if (?:needed|necessary|required)|as a (?:fallback|backup)"
     r"|impossible to (?:get|go|reach|move)"
     r"|(?<!there )is (?:no|not an?) (?:valid )?(?:triangle|edge|pair|group|tour|solution|answer)"
-    r"|for (?:example|instance)|e\.g\.|example:|suppose|hypothetical\w*"
+    r"|for (?:example|instance)|e\.g|suppose|hypothetical\w*|contingency|template|such as (?:\W{0,3})(?:answer|path)"
+    r"|(?:would|will) (?:break|violate|contradict)|cannot be (?:determined|known) (?:whether|which|who|if)"
+    r"|(?:next|future|later) message"
+    r"|(?:(?:you|they|partner|agent)(?:'ll| will| would| then)|(?:then i|i then)(?:'ll| will)?) (?:then )?"
+    r"(?:reply|answer|respond|say|write)(?=[^\n.!?\"]{0,20}\")"
     r"|disagree|(?:your|partner's|previous|earlier|old) (?:\w{1,12} ){0,2}(?:has|had|contains) an? (?:error|mistake))\b"
-    r"|[✗✘❌]"
+    r"|[✗✘❌]|\bexamples?(?: \w{1,12}){0,2}:|\b(?:in|of) the form(?:at)? [\"'`]"
     r"|(?:^|[\n.:!?;])\W{0,4}(?:(?:there (?:is|was|exists)|there's) )?"  # there is no path between these cells
     r"no (?:(?:valid|possible|feasible|open|clear) )?"
     r"(?:path|route|walk|way) (?:exists |is possible )?(?:from|between)\b",
@@ -86,6 +91,25 @@ EXPLORES = re.compile(
     r"|^[ \t]*>|\?[ \t]*$",
     re.I,
 )
+ANSWERS = (
+    r"(?:answers?|solutions?|paths?|routes?|walks?|ways?|trails?|tours?|circuits?|cycles?|order(?:ing)?s?|schedules?"
+    r"|slots?|assignments?|arrangements?|packings?|plans?|triangles?|groups?|pairs?|cells?)"
+)
+IMPOSSIBLE = re.compile(  # says that there is no answer; what follows is why
+    rf"(?<!\()\bno (?:(?!other|more|further|shorter|better|cheaper)\w+ ){{0,2}}{ANSWERS}\b"
+    r"(?: \w+)? (?:exists?|works?|is possible|fits|can (?:exist|be found))\b"
+    r"(?! (?:via|through|past|over|there|here|that|which))"
+    r"|\b(?:im|not )possible to (?:walk|visit|order|sort|schedule|place|pack|fit|solve|cover|traverse|decode"
+    r"|determine)\b"
+    rf"|(?:^\W{{0,5}}|\b(?:answer|result|{ANSWERS})\b\W{{1,5}})(?:it(?:'s| is)? |is )?(?:none|unknown|undetermined|n/a"
+    r"|impossible|infeasible|unsolvable|unreachable|not (?:possible|feasible)|does not exist|doesn't exist"
+    rf"|cannot be \w+ed|no (?:\w+ )?{ANSWERS}\b)"
+    r"(?=[ \t]*(?:[,;:(.-]|(?:since|because|as|for|from|among|between|whether|when)\b))"
+    r"|\b(?:answer|result)\W{1,5}(?:no(?=, (?:since|because|as)\b)|(?:not enough|insufficient|too little)\b"
+    r"|i (?:still )?(?:need|lack|miss)\b)",
+    re.I,
+)
+NEVER_LISTED = re.compile(f"{NEVER.pattern}|{IMPOSSIBLE.pattern}", re.I)
 QUOTATION = re.compile(r"^[ \t]*>[^\n]*", re.M)
 DROPPED = re.compile(
     r"\b(?:instead of|rather than)\b[^\n.;]{0,80}?(?=\b(?:use|take|go|but|we|i|it|let|choose)\b|[.;\n]|$)"
@@ -127,7 +151,8 @@ ERROR = re.compile(
 NOTHING = (
     r"\W{0,8}(?:(?:there is|i have|we have|it is|it|is|answer|:)[\s:]+){0,3}"
     r"(?:no (?:complete |final |valid )?(?:answer|solution)|none\b|unknown\b|undetermined|"
-    r"not (?:known|determined|possible)|cannot be (?:determined|found|solved))"
+    r"not (?:known|determined|possible|feasible)|infeasible|impossible|unsolvable|unreachable"
+    r"|cannot be (?:determined|found|solved))"
 )
 OPEN = re.compile(rf"{NOTHING}\W*(?:ACTI!|\Z|\n)", re.I)  # where an answer was asked for
 DECLINES = re.compile(rf"\b(?:final|answer)\b{NOTHING}", re.I)  # they say that they have none
@@ -144,11 +169,11 @@ def announces(nouns: str) -> re.Pattern[str]:
     return re.compile(rf"\b({'|'.join(f'{NOUNS} {nouns}'.split())})\b" + LABEL, re.I)
 
 
-def firm(text: str, explored: bool = False, capitals: bool = False) -> str:
-    """`text` without sentences that are never an answer, and unless `explored` without those that only explore.
-    `capitals`: words in capitals are the answer's."""
+def firm(text: str, kind: Kind, explored: bool = False) -> str:
+    """`text` without sentences that are never an answer, and unless `explored` without those that only explore."""
+    never = NEVER if kind.by_item else NEVER_LISTED
     if not (
-        NEVER.search(text)
+        never.search(text)
         or DROPPED.search(text)
         or (not explored and EXPLORES.search(text))
         or "?" in text
@@ -161,13 +186,16 @@ def firm(text: str, explored: bool = False, capitals: bool = False) -> str:
     for number in range(0, len(parts), 2):
         sentence = parts[number].strip()
         if sentence:
-            said = CAPITALS.sub(" ", sentence) if capitals else sentence
+            said = CAPITALS.sub(" ", sentence) if kind.capitals else sentence
             explores = not explored and bool(EXPLORES.search(said))
             if not NEVER.search(lead) and "<answer>" in sentence:  # whatever is said about it, it is offered
                 leads = explores = False
-            drop = leads or explores or NEVER.search(said)
+            drop = leads or explores or bool(never.search(said))
             lead = said if drop else ""
-            leads = bool(drop) and (sentence.endswith(":") or (sentence.endswith(";") and (leads or explores)))
+            leads = drop and (
+                sentence.endswith(":")
+                or (sentence.endswith(";") and (leads or explores or bool(IMPOSSIBLE.search(said))))
+            )
             if drop:
                 parts[number] = ""
             back = number - 2  # what the question mark at the end of this sentence asks about begins further up
@@ -198,7 +226,7 @@ class Message:
         """Texts that may be the answer, best first: 2 for a box or strong label, 1 for another label, 0 for all."""
         if ERROR.match(self.raw):
             return
-        text = firm(self.text, explored, kind.capitals)
+        text = firm(self.text, kind, explored)
         opened = -1
         boxes: list[str] = []
         for tag in BOX.finditer(text):
@@ -240,6 +268,8 @@ def best(form: Form, message: Message, explored: bool = False) -> tuple[Offer | 
     hint = False
     for text, level in message.offers(KINDS[form.kind], explored):
         if level > 0 and OPEN.match(text):
+            if level == 2 and not partial and not KINDS[form.kind].by_item:  # what else it says is no answer then
+                return None, False
             continue
         found = reading(form, text, level > 0)
         hint = hint or found.hint
@@ -324,6 +354,8 @@ def _given(found: Reading, warning: str, messages: list[Message]) -> Extraction:
     answer = found.answer
     if isinstance(answer, dict):
         answer = {name: value for name, value in answer.items() if value is not None}
+        if not answer:
+            return Extraction(None, "none", found.text.strip()[:500])
     if len(messages) == 1 and messages[0].cut:
         warning = "truncated"
     return Extraction(answer, warning, found.text.strip()[:500])

@@ -21,7 +21,8 @@ ROW_LINE = re.compile(
 )
 SPAN = re.compile(r"(\d{1,6})(?:[ \t]?(?:-|to)[ \t]?(\d{1,6}))?")
 JOINT = re.compile(
-    r"(?>[\s\d,;:|.\"'\[\](){}>&+-]|\b(?:and|also|plus|as well as|then|row|column|cells?|the|start|seed"
+    r"(?>'[^'\d\n]{1,12}'|\"[^\"\d\n]{1,12}\"|[\s\d,;:|.\"'\[\](){}>&+-]"
+    r"|\b(?:and|also|plus|as well as|then|row|column|cells?|the|start|seed"
     r"|finally|or)\b|\([^()\d\n]{1,40}\)){0,60}+",
     re.I,
 )

@@ -26,11 +26,12 @@ from tasks.answers import Form
 
 class Kind(NamedTuple):
     """How answers of a kind are read and what they are called. `capitals`: their words are in capitals, which say
-    nothing about the speaker's mind."""
+    nothing about the speaker's mind. `by_item`: "none" and "no path" may be the value of an item."""
 
     read: Callable[[Any, str, bool], Reading]
     nouns: str = ""
     capitals: bool = False
+    by_item: bool = False
 
 
 KINDS: dict[str, Kind] = {
@@ -43,9 +44,9 @@ KINDS: dict[str, Kind] = {
     "number": Kind(number, "sum total"),
     "text": Kind(text, "message plaintext decoded decrypted", capitals=True),
     "grid": Kind(grid, "grid fill crossword words", capitals=True),
-    "fields": Kind(fields),
+    "fields": Kind(fields, by_item=True),
     "table": Kind(table, "table packing arrangement grid"),
-    "queries": Kind(queries),
+    "queries": Kind(queries, by_item=True),
     "slots": Kind(slots),
 }
 

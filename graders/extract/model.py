@@ -6,13 +6,15 @@ runs never need it.
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from graders.extract.candidates import Extraction, read
 from graders.extract.envelope import peel
 from graders.extract.kinds import reading
 from graders.extract.reading import plain
-from tasks.answers import Form
+from tasks.answers import FieldsForm, Form, PathsForm, QueryForm, SlotForm
 
 if TYPE_CHECKING:
     from graders.extract.yaml import Data
@@ -31,6 +33,25 @@ def as_text(data: Data, depth: int = 0) -> str:
         return f"[{inner}]"
     pairs = (f"{key}: {as_text(value, depth + 1)}" for key, value in data.items())
     return "\n".join(pairs) if depth == 0 else f"{{{', '.join(pairs)}}}"
+
+
+NAMED = re.compile(r"^[ \t]*(?:- )?[\"']?([\w -]{1,60}?)[\"']?[ \t]*:(?=\s)", re.M)
+
+
+def items(form: Form) -> set[str]:
+    """The items that a mapping gives values to, none for other kinds of answers."""
+    match form:
+        case FieldsForm():
+            names: Iterable[str] = form.items
+        case QueryForm():
+            names = form.queries
+        case SlotForm():
+            names = form.events
+        case PathsForm():
+            names = form.walkers
+        case _:
+            names = ()
+    return {plain(name) for name in names}
 
 
 def twice(data: Any) -> str | None:
@@ -62,6 +83,8 @@ def interpret(form: Form, reply: str) -> Extraction:
         return Extraction(None, "possible", str(error)[:500])
     except ValueError:
         data = None
+        if repeated := twice([{name: ""} for name in NAMED.findall(reply) if plain(name) in items(form)]):
+            return Extraction(None, "possible", f"duplicate key {repeated!r:.80}")
     if isinstance(data, dict):
         data = next((v for k, v in data.items() if k.strip().lower() in ("answer", "answers")), data)
     if repeated := twice(data):
@@ -75,6 +98,8 @@ def interpret(form: Form, reply: str) -> Extraction:
             answer = found.answer
             if isinstance(answer, dict):
                 answer = {name: value for name, value in answer.items() if value is not None}
+                if not answer:
+                    return Extraction(None, "none", found.text.strip()[:500])
             return Extraction(answer, "truncated" if cut else "clean", found.text.strip()[:500])
     other = read(form, [("extractor", reply)])
     return Extraction(other.answer, "possible", other.evidence) if other.warning == "clean" else other

@@ -12,14 +12,15 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import NamedTuple
 
-from graders.extract.reading import plain
+from graders.extract.reading import plain, spelling
 
 MOST = 10_000  # names of a text that are looked at, counted from its beginning
 ASIDE = re.compile(r"(?<=[\w\"']) ?\([^()\n]{1,200}\)")
 FAR = 300  # characters between two names of a chain at the most
 CORRECTION = re.compile(
-    r"\bno\b(?=\s?[,.!:;-]\s|\s(?:wait|actually))|\b(?:actually|wait|sorry|correct(?:ion|ed)|scratch that|i meant?|oops"
-    r"|or rather|instead)\b",
+    r"\bno\b(?=\s?(?:[,!:;-]|\.{1,3})\s|\s(?:wait|actually))|\bedit(?=:)"
+    r"|\b(?:actually|wait|sorry|correct(?:ion|ed)|scratch that|i meant?|oops"
+    r"|or rather|instead)\b|(?<=\.\. )let me (?:re-?|double-?)?check\b",
     re.I,
 )
 NEGATED = re.compile(
@@ -52,7 +53,7 @@ class Mention(NamedTuple):
 
 
 def _pattern(name: str) -> str:
-    words = r"[\s_-]{1,3}".join(map(re.escape, re.split(r"[\s_-]+", name.strip())))
+    words = spelling(name)
     return f"(?-i:{words})" if len(name.strip()) == 1 else words  # "a" is a word, "A" a name
 
 

@@ -11,10 +11,10 @@ from tasks.answers import PathForm
 
 NUMBER = r"-?\d{1,6}(?!\d)"
 NUMBERS = re.compile(r"-?\d{1,6}")
-NAMED = (
+NAMED = (  # of two axes: "C3, C4" are tiles
     r"(?<![A-Za-z])(rows?|columns?|cols?"
-    r"|[rcxy])[\"']?\s{0,3}[:=#]?\s{0,3}(\d{1,6})(?!\d)[\"']?\s{0,3}(?:,|;|/|and)?\s{0,9}"
-    r"[\"']?(rows?|columns?|cols?|[rcxy])[\"']?\s{0,3}[:=#]?\s{0,3}(\d{1,6})(?!\d)"
+    r"|[rcxy])[\"']?\s{0,3}[:=#_]?\s{0,3}(\d{1,6})(?!\d)[\"']?\s{0,3}(?:,|;|/|and)?\s{0,9}"
+    r"[\"']?(?!\1)(rows?|columns?|cols?|[rcxy])[\"']?\s{0,3}[:=#_]?\s{0,3}(\d{1,6})(?!\d)"
 )
 TILE = re.compile(r"(?<![A-Za-z\d])([A-Z])([1-9]\d?)(?![A-Za-z\d])")
 LETTER = re.compile(r"[^\W\d_]")
@@ -34,7 +34,7 @@ MOVES = re.compile(
 BARRED = re.compile(r"(?<!not )(?:blocked|\bwall|invalid|impassable|[\"'(]#)", re.I)
 APART = re.compile(
     r"\b(?:walls?|blocked|obstacles?|hidden|unknown|masked|visible|free|open|see|neighbou?rs?|dead ends?|visited)\b"
-    r"[^\n.!?]{0,30}$",
+    r"(?:(?!, so\b)[^\n.!?]){0,30}$",
     re.I,
 )
 STEPS = re.compile(r"\b(?:to|go|move|step|enter|take|so)[\s:'\"]{0,3}$", re.I)
@@ -44,20 +44,23 @@ PAIR = re.compile(r"\bto\b|->")  # between the ends of a step
 PAIRED = re.compile(r"\b(?:then|from|and|next)\b|[,;\n]", re.I)  # between two steps
 CORRECTION = re.compile(
     r"\bno\b(?=\s?[,.!:;-]|\s(?:wait|actually))|\b(?:actually|wait|sorry|correction"
-    r"|scratch that|i meant?|oops|rather)\b",
+    r"|scratch that|i meant?|oops|rather|hm+)\b",
     re.I,
 )
 
 
 @lru_cache(maxsize=8)
-def _cell_patterns(dims: int) -> tuple[re.Pattern[str], re.Pattern[str]]:
-    """Cells in brackets or named coordinates; bare ones, tried where the text has none of those."""
+def _cell_patterns(dims: int) -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
+    """Cells in brackets or named coordinates; bare ones, tried where the text has none of those; a list of cells
+    whose coordinates are parted by blanks alone."""
     more = rf"(?:\s{{0,9}}[,;]\s{{0,9}}{NUMBER}){{{dims - 1}}}"
     nested = rf"- +-[ ]+{NUMBER}" + rf"\s{{1,20}}- +{NUMBER}" * (dims - 1)
     bare = rf"(?<![\d.,:-])(?<!\d, ){NUMBER}(?: ?, ?{NUMBER}){{{dims - 1}}}(?! ?, ?\d|[\d:])"
+    spaced = rf"(?>{NUMBER}(?: {NUMBER}){{{dims - 1}}})(?! ?\d)"
     return (
         re.compile(rf"[(\[]\s{{0,9}}{NUMBER}{more},?\s{{0,9}}[)\]]" + (f"|{NAMED}" if dims == 2 else ""), re.I),
         re.compile(f"{nested}|{bare}"),
+        re.compile(rf"(?<![\w.,:-])(?<![,\d] ){spaced}(?:[ \t]{{0,3}}(?:,|;|->|\n)[ \t]{{0,3}}{spaced})+(?![.:]?\d)"),
     )
 
 
@@ -121,8 +124,12 @@ class _Run:
 
 def cells_in(form: PathForm, text: str, labelled: bool) -> list[tuple[list[int], int, int]]:
     """Every cell of a text as written, with where it stands."""
-    boxed, bare = _cell_patterns(form.dims)
-    found = list(boxed.finditer(text)) or list(bare.finditer(text))
+    boxed, bare, spaced = _cell_patterns(form.dims)
+    found = list(boxed.finditer(text))
+    if not found and (listed := spaced.search(text)):
+        one = re.compile(NUMBER + f" {NUMBER}" * (form.dims - 1))
+        found = list(one.finditer(text, *listed.span()))
+    found = found or list(bare.finditer(text))
     if not found and labelled and form.dims == 2:
         found = list(TILE.finditer(text))
     return [(_cell(match), match.start(), match.end()) for match in found]
@@ -169,6 +176,17 @@ def _better(run: _Run, chosen: _Run | None, labelled: bool) -> bool:
     return run.solid or len(run.cells) > 2 or bool(STEPS.search(run.lead) or CORRECTION.search(run.lead))
 
 
+TUPLE = r"[(\[]\s{0,3}-?\d{1,6}(?:\s{0,3}[,;]\s{0,3}-?\d{1,6}){1,5}\s{0,3}[)\]]"
+GOES_ON = re.compile(rf"\s{{0,3}}(?:,|;|->)?\s{{0,3}}{TUPLE}")
+GOES_BEFORE = re.compile(rf"{TUPLE}\s{{0,3}}(?:,|;|->)?\s{{0,3}}$")
+
+
+def _is_torn(run: _Run, text: str) -> bool:
+    """Whether the list that a run belongs to goes on with something that is no cell: `[[0, 0], [0, 1], [1, 1, 2]]`."""
+    around = GOES_ON.match(text, run.end), GOES_BEFORE.search(text[max(0, run.start - 60) : run.start])
+    return any(len(NUMBERS.findall(other[0])) != run.form.dims for other in around if other)
+
+
 def path(form: PathForm, text: str, labelled: bool) -> Reading:
     """A list of cells `[a, b]` as written. Where several are offered: the first one that can be walked, unless it is
     corrected; in text that nobody labelled: the last one that can be walked and is not about walls or views."""
@@ -177,7 +195,7 @@ def path(form: PathForm, text: str, labelled: bool) -> Reading:
     for run in runs:
         if _better(run, chosen, labelled):
             chosen = run
-    if chosen is None or chosen.elided:
+    if chosen is None or chosen.elided or _is_torn(chosen, text):
         return Reading(hint=bool(runs))
     if form.waits and (tail := TAIL.match(text, chosen.end)):
         chosen.cells += [chosen.cells[-1]] * len(WAITS.findall(tail[0]))

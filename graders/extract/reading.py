@@ -22,10 +22,16 @@ class Reading:
 
 
 def plain(words: str) -> str:
-    return " ".join(re.split(r"[\s_-]+", words.strip().lower()))
+    return " ".join(re.split(r"[\s_-]+", words.strip().lower())).replace(" >", ">").replace("> ", ">")
+
+
+def spelling(name: str) -> str:
+    """A pattern for a name, with blanks, hyphens and underscores alike, and blanks around arrows or not."""
+    words = r"[\s_-]{1,3}".join(map(re.escape, re.split(r"[\s_-]+", name.strip())))
+    return re.sub(r"(?:\[\\s_-\]\{1,3\})?>", r"[\\s_-]{0,3}>\\s?", words)
 
 
 def any_of(words: Mapping[str, Any]) -> str:
     """A pattern for any of `words`, longest first, whole words only, with blanks, hyphens and underscores alike."""
     ordered = sorted(words, key=len, reverse=True)
-    return "|".join(r"[\s_-]{1,3}".join(map(re.escape, re.split(r"[\s_-]+", w.strip()))) for w in ordered) or r"(?!)"
+    return "|".join(map(spelling, ordered)) or r"(?!)"

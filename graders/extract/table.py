@@ -8,7 +8,7 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
-from graders.extract.names import NEGATED, Mention, mentions
+from graders.extract.names import CORRECTION, NEGATED, Mention, mentions
 from graders.extract.reading import Reading
 from tasks.answers import TableForm
 
@@ -33,7 +33,8 @@ def _columns(columns: tuple[tuple[str, tuple[str, ...]], ...]) -> dict[str, str]
     return {option: column for column, options in columns for option in options}
 
 
-def _tokens(form: TableForm, text: str) -> list[Token]:
+def _tokens(form: TableForm, text: str, column_of: dict[str, str]) -> list[Token]:
+    """Rows and options as they stand; of two of a kind with a correction between them the second one."""
     rows = mentions(form.rows, text, short=True)
     options: list[Mention] = []
     for names in form.columns.values():
@@ -41,8 +42,13 @@ def _tokens(form: TableForm, text: str) -> list[Token]:
     both = [Token(m.name, "", m.start, m.end) for m in rows] + [Token("", m.name, m.start, m.end) for m in options]
     kept: list[Token] = []
     for token in sorted(both, key=lambda t: (t.start, -t.end, not t.row)):
-        if not kept or token.start >= kept[-1].end:
-            kept.append(token)
+        if kept and token.start < kept[-1].end:
+            continue
+        if kept and column_of.get(token.option) == column_of.get(kept[-1].option):
+            gap = text[kept[-1].end : token.start] if token.start - kept[-1].end < 60 else "\n"
+            if "\n" not in gap and CORRECTION.search(gap):
+                token = token._replace(start=kept.pop().start)
+        kept.append(token)
     return [t for t in kept if not NEGATED.search(text[max(0, t.start - 40) : t.start])]
 
 
@@ -125,7 +131,7 @@ def _heads(text: str, token: Token, head: Token | None) -> bool:
 def table(form: TableForm, text: str, labelled: bool) -> Reading:
     """A mapping from cell to option; the last definition counts."""
     column_of = _columns(tuple(form.columns.items()))
-    tokens = _tokens(form, text)
+    tokens = _tokens(form, text, column_of)
     answer: dict[str, str] = {}
     start, end = (tokens[0].start, tokens[0].end) if tokens else (0, 0)
     gaps = {b.start: text[a.end : b.start] for a, b in pairwise(tokens) if b.start - a.end < 100}

@@ -11,16 +11,22 @@ from tasks.answers import NumberForm, TextForm
 MOST = 200  # numbers of a line, lines of a text that are looked at
 UNITS = (
     "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve",
-    "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen", "twenty",
+    "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen",
 )  # fmt: skip
+TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
 DIGITS = r"(?<![\w.])(?<!\d,)[-+]?(?:\d{1,3}(?:,\d{3}){1,4}|\d{1,15})(?:\.0{1,4})?(?![\w%]|\.\d|,\d{3}|:\d)"
-NUMBER = re.compile(rf"({DIGITS})|\b({'|'.join(UNITS)})\b", re.I)
+NUMBER = re.compile(
+    rf"({DIGITS})|\b(?:({'|'.join(TENS)})(?:[ -]({'|'.join(UNITS[1:10])}))?|({'|'.join(UNITS)}))\b"
+    r"(?![ -](?:hundred|thousand))",
+    re.I,
+)
 EQUALS = re.compile(
     r"(?:=|->|:|\b(?:is|are|was|equals?|totals?|makes|gives|comes? to|sums? to|adds? up to|answer|final|get"
     r"|have|found|count))\s{0,3}"
     r"(?:(?:now|then|thus|therefore|indeed|exactly|a total of|the|number|total|sum|be|of) ?){0,3}[\s:=\"']{0,5}$",
     re.I,
 )
+COUNTS = re.compile(r"\b(?:message|turn|round) ?#?$", re.I)  # its number is not the answer
 TOTAL = re.compile(
     r"\W{0,5}(?:so|therefore|thus|hence|together|in total|(?:the )?(?:grand |final )?(?:total|sum|answer|result))\b",
     re.I,
@@ -32,14 +38,16 @@ ADDS = re.compile(r"\s{0,3}(?:[+*/×=:]|->|-\s?\d|(?:plus|minus|times|and|is|are
 
 def _value(found: re.Match[str]) -> int:
     if found[2]:
-        return UNITS.index(found[2].lower())
+        return 10 * TENS.index(found[2].lower()) + 20 + (UNITS.index(found[3].lower()) if found[3] else 0)
+    if found[4]:
+        return UNITS.index(found[4].lower())
     return int(found[1].replace(",", "").partition(".")[0])
 
 
 def number_in(text: str) -> tuple[int, int, int] | None:
     """The number that a line gives and where it stands: at its head, or behind "is" or "=", the last such one; else
     its last one. What a correction replaces does not count."""
-    found_all = list(NUMBER.finditer(text))
+    found_all = [m for m in NUMBER.finditer(text) if not COUNTS.search(text[max(0, m.start() - 12) : m.start()])]
     if not found_all:
         return None
     if corrected := [m.end() for m in CORRECTION.finditer(text) if m.end() <= found_all[-1].start()]:

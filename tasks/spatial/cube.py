@@ -182,6 +182,10 @@ class CubeTask(WalkTask[Cube]):
             if mark(view, cell) == "?":
                 yield put(instance, cell, "#")
 
+    def complete(self, view: Cube, other: Cube) -> Cube | None:
+        layers = zip(view.layers, other.layers, strict=True)
+        return Cube(tuple(grids.completed(ours, theirs) for ours, theirs in layers))
+
     def corrupt(self, view: Cube, rng: random.Random) -> Cube:
         """A solid cell told as free, or a free cell as solid."""
         cell = rng.choice(marked(view, ".#"))

@@ -118,6 +118,9 @@ class Terrain(GridTask[Ground], WalkTask[Ground]):
     def wrong(self, walk: Sequence[Cell], other: Ground) -> bool:
         return cost(other.rows, cheapest(other.rows)) < cost(other.rows, walk)
 
+    def complete(self, view: Ground, other: Ground) -> Ground:
+        return Ground(tuple(row.replace(".", "1") for row in grids.completed(view.rows, other.rows)))
+
     def corrupt(self, view: Ground, rng: random.Random) -> Ground:
         """A valley told as a ridge or a ridge as a valley."""
         cell = rng.choice(grids.marked(view.rows, VALLEY + RIDGE))

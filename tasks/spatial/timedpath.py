@@ -157,6 +157,9 @@ class TimedPath(GridTask[Yard], WalkTask[Yard]):
             if not walks.returns(earliest(other)):
                 yield other
 
+    def complete(self, view: Yard, other: Yard) -> None:
+        """Closures of another seed would be closures of other cells."""
+
     def corrupt(self, view: Yard, rng: random.Random) -> Yard:
         """A closure told as coming later or, by who knows of none, a wall as free or a free cell as a wall."""
         if not view.closures:

@@ -1,0 +1,1 @@
+"""Where in the conversation a dialogue failed: four yes/no judgements of it, their rates and agreement (paper, 5.3)."""
