@@ -258,7 +258,8 @@ def table(tasks: Sequence[Task[Any]], measured: Mapping[str, Figures]) -> str:
     rows = [head + [f"{part} ms" for part in PARTS], ["---"] * (len(head) + len(PARTS))]
     for task in tasks:
         told, found = about(task), measured[task.name]
-        size = ", ".join(map(str, told["sizes"]["default"]))
+        sizes = told["sizes"]["default"]
+        size = ", ".join(map(str, sizes)) if isinstance(sizes, tuple) else str(sizes)
         shares = [
             "" if share is None else f"{share:.2f}"
             for share in (found.ceiling, found.chance, found.schemes, found.rejected)

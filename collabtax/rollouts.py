@@ -85,7 +85,7 @@ class Rollout:
         return {k: v for k, v in vars(self).items() if k != "unplayed"}
 
 
-@lru_cache(maxsize=512)
+@lru_cache(maxsize=4096)
 def cached_problem(task: Task[Any], seed: int, difficulty: str, friction: str) -> Problem[Any]:
     """Modes and models share their instances."""
     return problem(task, seed, difficulty, friction)

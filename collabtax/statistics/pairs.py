@@ -2,21 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import combinations
 from math import comb, fsum, isfinite
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
-from collabtax.statistics.intervals import DRAWS, SEED, Estimate, difference, nested_bootstrap, only_one, t_interval
+from collabtax.statistics.intervals import (
+    DRAWS,
+    SEED,
+    Estimate,
+    bootstrap,
+    difference,
+    nested_bootstrap,
+    only_one,
+    t_interval,
+)
 from collabtax.statistics.rows import FloatArray, Scored, one_condition, paired, partition
 from collabtax.statistics.tax import TRACTABLE, is_tractable, one_family
 
 P = TypeVar("P")
 _ROUNDING = 1e-9  # two means that differ by less are equal
+
+
+class Spread(NamedTuple):
+    """Paired differences on one task: their mean, their standard deviation over seeds (None for one), how many."""
+
+    mean: float
+    sd: float | None
+    n: int
+
+    @classmethod
+    def of(cls, differences: FloatArray) -> Spread:
+        n = len(differences)
+        return cls(float(differences.mean()), float(differences.std(ddof=1)) if n > 1 else None, n)
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +48,8 @@ class PairRow:
     `tax` is that of equation 4 on each task, the better member's score minus the pair's, and then the mean. It is never
     smaller than max(v1, v2) - v12 of this row, and larger when the better member changes between tasks. A positive tax
     is a failure of max-superadditivity (proposition 2); `tasks_violated` counts the tasks out of `tasks` that have one.
-    `phi1` and `phi2` are the Shapley shares. `left_out` says why a task that the pair played does not enter.
+    `phi1` and `phi2` are the Shapley shares. `left_out` says why a task that the pair played does not enter. `spreads`
+    are of the tax, a task each.
     """
 
     models: tuple[str, str]
@@ -39,6 +62,47 @@ class PairRow:
     tasks_violated: int
     tasks: tuple[str, ...]
     left_out: dict[str, str]
+    spreads: tuple[Spread, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class TeamGap:
+    """A place in the map of initiators and responders (paper, figure 9); two copies of a model are on its diagonal.
+
+    `score` is the team's, `ratio` its ratio gap, (better member's solo - team) / better member's solo by task; both are
+    means over `tasks`, `ratio` over those of them where it is defined.
+    """
+
+    models: tuple[str, str]
+    score: Estimate
+    ratio: Estimate
+    tasks: tuple[str, ...]
+
+
+class Point(NamedTuple):
+    """A mixed pair on a task: the mean of its members' ratio gaps in teams of two copies, and its own ratio gap."""
+
+    models: tuple[str, str]
+    task: str
+    midpoint: float
+    gap: float
+
+
+@dataclass(frozen=True, slots=True)
+class AdditiveNull:
+    """Gaps of mixed pairs against the midpoint of their members' (paper, section 6, figure 5).
+
+    Were a pair's gap what its members bring along, half each, all points would lie on gap = midpoint. `slope`,
+    `intercept` and `r2` are of the least squares line over all points, `below` is the mean of midpoint - gap. What is
+    not defined (one point, equal midpoints) is None. `left_out` counts the (pair, task) that cannot enter.
+    """
+
+    points: tuple[Point, ...]
+    slope: Estimate
+    intercept: Estimate
+    r2: Estimate
+    below: Estimate
+    left_out: int
 
 
 def pair_table(
@@ -61,34 +125,10 @@ def pair_table(
     Raises:
         ValueError: several conditions and none named, a seed twice in a cell, a task in two families.
     """
-    rows = list(rows)
-    solos = partition(
-        one_condition((row for row in rows if row.mode == "solo"), solo_condition),
-        lambda row: (row.models[0], row.task),
-    )
-    teams = partition(
-        one_condition((row for row in rows if row.mode == "hetero"), condition), lambda row: (row.models, row.task)
-    )
     over = partial(nested_bootstrap, level=level, seed=seed, draws=draws)
-    played: dict[tuple[str, ...], dict[str, list[Scored]]] = {}
-    for (models, task), team in teams.items():
-        played.setdefault(models, {})[task] = team
     result = []
-    for (first, second), by_task in played.items():
-        tables: dict[str, FloatArray] = {}
-        left_out = {}
-        for task, team in by_task.items():
-            cells = solos.get((first, task), []), solos.get((second, task), []), team
-            one_family([row for cell in cells for row in cell])
-            table, _ = paired(*cells)
-            if not len(table):
-                left_out[task] = "no seed with both solo rollouts and one of the team"
-                continue
-            best = float(table[:, :2].mean(axis=0).max())
-            if is_tractable(best) or include_intractable:
-                tables[task] = table
-            else:
-                left_out[task] = f"better solo mean {best:.3f} is under {TRACTABLE}"
+    for (first, second), by_task in _teams(rows, ("hetero",), condition, solo_condition).items():
+        tables, left_out = _tables(by_task, include_intractable)
         v1, v2, v12 = (over(tables, partial(_column, index)) for index in range(3))
         result.append(
             PairRow(
@@ -102,9 +142,76 @@ def pair_table(
                 tasks_violated=sum(float(_team_tax(table.mean(axis=0))) > _ROUNDING for table in tables.values()),
                 tasks=tuple(tables),
                 left_out=left_out,
+                spreads=tuple(
+                    Spread.of(table[:, table[:, :2].mean(axis=0).argmax()] - table[:, 2]) for table in tables.values()
+                ),
             )
         )
     return tuple(result)
+
+
+def team_map(
+    rows: Iterable[Scored],
+    *,
+    condition: str | None = None,
+    solo_condition: str | None = None,
+    include_intractable: bool = False,
+    level: float = 0.95,
+    seed: int = SEED,
+    draws: int = DRAWS,
+) -> dict[tuple[str, str], TeamGap]:
+    """Every team that was run, two copies of a model and mixed pairs, by initiator and responder.
+
+    Tasks enter as in `pair_table`, of which it raises the errors too; intervals resample tasks, then seeds.
+    """
+    over = partial(nested_bootstrap, level=level, seed=seed, draws=draws)
+    result = {}
+    for models, by_task in _teams(rows, ("homo", "hetero"), condition, solo_condition).items():
+        tables, _ = _tables(by_task, include_intractable)
+        with_ratio = {task: table for task, table in tables.items() if table[:, :2].mean(axis=0).max() > 0}
+        result[models] = TeamGap(
+            models, over(tables, partial(_column, 2)), over(with_ratio, _team_ratio), tuple(tables)
+        )
+    return result
+
+
+def additive_null(
+    rows: Iterable[Scored],
+    *,
+    condition: str | None = None,
+    solo_condition: str | None = None,
+    include_intractable: bool = False,
+    level: float = 0.95,
+    seed: int = SEED,
+    draws: int = DRAWS,
+) -> AdditiveNull:
+    """Mixed pairs beside the midpoint of their members; points in the order of models and tasks.
+
+    A (pair, task) enters over the seeds that both solos, both teams of two copies and the pair have, when there is one,
+    all three gaps are defined (no solo mean is 0) and, unless `include_intractable`, the better member solves the task
+    alone. Intervals resample whole tasks; one task has none. Raises as `pair_table` does.
+    """
+    rows = list(rows)
+    teams = _teams(rows, ("homo", "hetero"), condition, solo_condition)
+    points, left_out = [], 0
+    for models, by_task in teams.items():
+        if models[0] == models[1]:
+            continue
+        for task, cells in by_task.items():
+            copies = [teams.get((model, model), {}).get(task, ((), (), ()))[2] for model in models]
+            table, _ = paired(*cells[:2], *copies, cells[2])
+            means = table.mean(axis=0) if len(table) else np.zeros(5)
+            if means[:2].min() > 0 and (include_intractable or is_tractable(float(means[:2].max()))):
+                own, team = 1 - means[2:4] / means[:2], 1 - means[4] / means[:2].max()
+                points.append(Point(models, task, float(own.mean()), float(team)))
+            else:
+                left_out += 1
+    lines: dict[str, list[tuple[float, ...]]] = {}
+    for p in points:
+        lines.setdefault(p.task, []).append((p.midpoint, p.gap, p.midpoint**2, p.midpoint * p.gap, p.gap**2))
+    over = partial(bootstrap, level=level, seed=seed, draws=draws, unit="tasks")
+    slope, intercept, r2 = (over(lines, statistic) for statistic in (_slope, _intercept, _r2))
+    return AdditiveNull(tuple(points), slope, intercept, r2, over(lines, difference), left_out)
 
 
 def seat_asymmetry(
@@ -167,6 +274,48 @@ def shapley(v: Mapping[frozenset[P], float]) -> dict[P, float]:
     return result
 
 
+_Cells = tuple[
+    Sequence[Scored], Sequence[Scored], Sequence[Scored]
+]  # solo of the initiator, of the responder, the team
+
+
+def _teams(
+    rows: Iterable[Scored], modes: Sequence[str], condition: str | None, solo_condition: str | None
+) -> dict[tuple[str, str], dict[str, _Cells]]:
+    """The cells of every team of these modes by task, teams sorted by models, with the solos of its members."""
+    rows = list(rows)
+    solos = partition(
+        one_condition((row for row in rows if row.mode == "solo"), solo_condition),
+        lambda row: (row.models[0], row.task),
+    )
+    teams = partition(
+        one_condition((row for row in rows if row.mode in modes), condition), lambda row: (row.models, row.task)
+    )
+    result: dict[tuple[str, str], dict[str, _Cells]] = {}
+    for ((first, second), task), team in teams.items():
+        cells = solos.get((first, task), []), solos.get((second, task), []), team
+        one_family([row for cell in cells for row in cell])
+        result.setdefault((first, second), {})[task] = cells
+    return result
+
+
+def _tables(by_task: Mapping[str, _Cells], include_intractable: bool) -> tuple[dict[str, FloatArray], dict[str, str]]:
+    """Scores (n, 3) of the tasks that enter, by seed: both solos, the team; and why each other task does not."""
+    tables: dict[str, FloatArray] = {}
+    left_out = {}
+    for task, cells in by_task.items():
+        table, _ = paired(*cells)
+        if not len(table):
+            left_out[task] = "no seed with both solo rollouts and one of the team"
+            continue
+        best = float(table[:, :2].mean(axis=0).max())
+        if is_tractable(best) or include_intractable:
+            tables[task] = table
+        else:
+            left_out[task] = f"better solo mean {best:.3f} is under {TRACTABLE}"
+    return tables, left_out
+
+
 def _column(index: int, means: FloatArray) -> FloatArray:
     return means[..., index]
 
@@ -178,3 +327,32 @@ def _team_tax(means: FloatArray) -> FloatArray:
 def _share(member: int, means: FloatArray) -> FloatArray:
     """Equation 9: half of what the member has alone, plus the team's, minus the other's."""
     return (means[..., member] + means[..., 2] - means[..., 1 - member]) / 2
+
+
+def _team_ratio(means: FloatArray) -> FloatArray:
+    """The team's tax over the better member's solo; nan where that is 0."""
+    best = np.maximum(means[..., 0], means[..., 1])
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        ratio = (best - means[..., 2]) / best
+    return np.where(np.isfinite(ratio), ratio, np.nan)
+
+
+def _moments(means: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Covariance and both variances from the mean columns x, y, x * x, x * y, y * y; a variance of 0 is nan."""
+    x, y, xx, xy, yy = (means[..., i] for i in range(5))
+    of_x, of_y = (np.where(v > _ROUNDING, v, np.nan) for v in (xx - x * x, yy - y * y))
+    return xy - x * y, of_x, of_y
+
+
+def _slope(means: FloatArray) -> FloatArray:
+    shared, of_x, _ = _moments(means)
+    return shared / of_x
+
+
+def _intercept(means: FloatArray) -> FloatArray:
+    return means[..., 1] - _slope(means) * means[..., 0]
+
+
+def _r2(means: FloatArray) -> FloatArray:
+    shared, of_x, of_y = _moments(means)
+    return shared * shared / (of_x * of_y)

@@ -1,0 +1,83 @@
+"""Many numbers read at once: which differences stand when all of a table are (Holm), and how fine a table resolves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from math import ceil
+from statistics import fmean, median, median_low, variance
+
+from collabtax.statistics import Estimate
+from collabtax.statistics.pairs import Spread
+
+LEVEL = 0.05
+MOST = 100  # times the rollouts of now, beyond which a number of rollouts is no advice
+
+
+def p_value(estimate: Estimate) -> float | None:
+    """Two-sided p value of the difference being 0, from its 95 % interval: below 0.05 exactly if that leaves 0 out.
+
+    Of a t interval it is that of the t test; a bootstrap's is read as a normal one, from the side on which 0 lies. None
+    without an interval, and where nothing varied: a width of zero does not tell chance from more.
+    """
+    from scipy.special import ndtr, ndtri, stdtr, stdtrit
+
+    value, low, high = estimate.value, estimate.low, estimate.high
+    if value is None or low is None or high is None or high - low <= 1e-9:
+        return None
+    away = abs(value)
+    half = max(value - low if value > 0 else high - value, 1e-12)
+    if " t over " in estimate.method:
+        df = estimate.clusters - 1
+        return float(2 * stdtr(df, -away / half * stdtrit(df, 1 - LEVEL / 2)))
+    return float(2 * ndtr(-away / half * ndtri(1 - LEVEL / 2)))
+
+
+def holm(ps: Sequence[float]) -> list[float]:
+    """Holm's adjusted p values (1979): those of at most 0.05 hold together at an error rate of 5 % for all of `ps`."""
+    adjusted, worst = [1.0] * len(ps), 0.0
+    for rank, i in enumerate(sorted(range(len(ps)), key=lambda i: ps[i])):
+        adjusted[i] = worst = max(worst, min(1.0, (len(ps) - rank) * ps[i]))
+    return adjusted
+
+
+def standing(estimates: Iterable[Estimate]) -> frozenset[Estimate]:
+    """Those of the differences in a table that are told from 0 when all of them are read at once."""
+    found = [(e, p) for e in estimates if (p := p_value(e)) is not None]
+    adjusted = holm([p for _, p in found])
+    return frozenset(e for (e, _), p in zip(found, adjusted, strict=True) if p <= LEVEL)
+
+
+def resolved(lines: Iterable[tuple[Estimate, Sequence[Spread]]]) -> str:
+    """Which difference a table resolves, and how many rollouts a cell would resolve half of it; "" if it cannot be said.
+
+    `lines` are the table's estimates, each with the spread of its paired differences on every task. What a table
+    resolves is half of the width of its intervals, the median one. More rollouts narrow the share that comes from
+    seeds, not the one from tasks that differ: where that alone is too wide, only more tasks help.
+    """
+    usable = [
+        (e, spreads)
+        for e, spreads in lines
+        if e.low is not None and e.high is not None and e.high > e.low and all(s.sd is not None for s in spreads)
+    ]
+    if not usable:
+        return ""
+    half = median((e.high - e.low) / 2 for e, _ in usable if e.high is not None and e.low is not None)
+    n = median_low(s.n for _, spreads in usable for s in spreads)
+    tasks = median_low(len(spreads) for _, spreads in usable)
+    noise = fmean(fmean((s.sd or 0.0) ** 2 / s.n for s in spreads) for _, spreads in usable)
+    apart = fmean(
+        max(0.0, variance(s.mean for s in spreads) - fmean((s.sd or 0.0) ** 2 / s.n for s in spreads))
+        if len(spreads) > 1
+        else 0.0
+        for _, spreads in usable
+    )
+    said = (
+        f"with {n} rollouts a cell this table resolves differences of {half:.2f} (half of a 95 % interval, the median)"
+    )
+    # The nested bootstrap's variance is (apart + 2 noise) / tasks: resampled tasks bring their noise, and so do seeds.
+    if n * 8 * noise <= MOST * n * (2 * noise - 3 * apart):
+        return f"{said}; {ceil(n * 8 * noise / (2 * noise - 3 * apart) - 1e-9)} would resolve {half / 2:.2f}"
+    return (
+        f"{said}; no number of rollouts would resolve {half / 2:.2f}, as tasks differ too much among each other: it takes "
+        f"{4 * tasks} tasks in place of {tasks}"
+    )
