@@ -178,6 +178,7 @@ def test_killed_at_random_moments_a_run_ends_as_if_undisturbed(endpoint, models_
     kills = int(os.environ.get("COLLABTAX_KILLS", "5"))
     rng = random.Random(11)
     given = ["-n", 2, "--models", models_file, "--model", "sim/http", "--rollouts", 6 + 2 * kills, "--concurrency", 4]
+    given.append(f"--task={','.join(THREE)}")
     disturbed = [*given, "--cassettes", tmp_path / "c", "--run", tmp_path / "r"]
     finished, bought, landed = set(), set(), 0
     for number in range(kills):

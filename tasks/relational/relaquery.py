@@ -6,6 +6,7 @@ import random
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import pairwise, permutations
 
 from tasks import drawing, facts, graphs
@@ -52,17 +53,26 @@ class Kin:
     queries: tuple[tuple[str, str, str], ...]
 
 
-def kinships(edges: Sequence[graphs.Edge], x: str, y: str) -> list[str]:
-    """Every kinship in which `x` stands to `y`, closest first."""
+@lru_cache(maxsize=512)
+def relatives(edges: graphs.Edges) -> tuple[dict[str, set[str]], dict[str, set[str]]]:
+    """The parents and the siblings of everybody who has a known parent."""
     parents: dict[str, set[str]] = {}
     for parent, child in edges:
         parents.setdefault(child, set()).add(parent)
+    return parents, {
+        one: {c for c, theirs in parents.items() if c != one and theirs & ours} for one, ours in parents.items()
+    }
+
+
+def kinships(edges: graphs.Edges, x: str, y: str) -> list[str]:
+    """Every kinship in which `x` stands to `y`, closest first."""
+    parents, by_name = relatives(edges)
 
     def of(people: set[str]) -> set[str]:
         return {p for one in people for p in parents.get(one, ())}
 
     def siblings(one: str) -> set[str]:
-        return {c for c, ps in parents.items() if c != one and ps & parents.get(one, set())}
+        return by_name.get(one, set())
 
     px, py = of({x}), of({y})
     tests = {
