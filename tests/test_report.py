@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import pytest
 
@@ -17,6 +17,7 @@ from collabtax.progress import Tally
 from collabtax.report import finish, pages, text
 from collabtax.report.summary import CellSummary, Summary, caveat, label, summarise
 from collabtax.session import Session
+from collabtax.settings import Settings
 from collabtax.statistics import Estimate, PairRow
 from collabtax.store import Store
 from conftest import THREE
@@ -29,7 +30,7 @@ TAGS = re.findall(
 ATTRIBUTES = re.findall(
     r"[\w-]+",
     "lang charset name content rel href aria-label class id role title scope rowspan accesskey viewbox width height d "
-    "cx cy r x y xmlns fill points text-anchor",
+    "cx cy r x y xmlns fill points text-anchor open",
 )
 VOID = {"meta", "link"}
 MAP = "> . < ^ v & #"
@@ -115,12 +116,18 @@ def summary_of(session: Session) -> Summary:
     return summarise((cell, {s: rows.get(k) for s, k in session.keys(cell).items()}) for cell in cells)
 
 
-def files(session: Session) -> Mapping[str, bytes]:
+class Reported(Protocol):
+    """What has a report on disk."""
+
+    settings: Settings
+
+
+def files(session: Reported) -> Mapping[str, bytes]:
     folder = session.settings.report
     return {str(p.relative_to(folder)): p.read_bytes() for p in sorted(folder.rglob("*")) if p.is_file()}
 
 
-def check(session: Session) -> dict[str, Page]:
+def check(session: Reported) -> dict[str, Page]:
     """Every page is well-formed, holds what we put into pages and nothing else, and all its links lead somewhere."""
     found = {}
     for name, data in files(session).items():
@@ -388,7 +395,8 @@ def test_numbers_in_the_index_are_those_of_the_summary(made: Made) -> None:
     assert {line.model for line in read} == {"sim/weak", "sim/strong"}
     for estimate in [e for line in read for e in (line.tax, line.ratio)]:
         assert re.search(r"\[.*\]", text.interval(estimate))
-        assert f'<td class="n" title="{estimate.method}">{text.interval(estimate)}</td>' in source
+        told = re.escape(f'<td class="n" title="{estimate.method}">{text.interval(estimate)}')
+        assert re.search(told + r'(<b class="star">\*</b>)?</td>', source)
         assert f"<title>{estimate.method}</title>" in source
     for pair, seats in summary.pairs:
         assert pair.tasks
@@ -428,9 +436,11 @@ def test_what_intervals_over_few_tasks_are_about(tasks: tuple[int, ...], told: s
         ((0.5, None, None), "0.50 less than its better member; there is no interval, so it may be chance"),
     ],
 )
-def test_the_verdict_on_a_pair_is_that_of_its_interval(tax: tuple[float | None, ...], told: str) -> None:
+def test_the_verdict_on_a_pair_is_that_of_its_interval(
+    tax: tuple[float | None, float | None, float | None], told: str
+) -> None:
     some = Estimate(0.5, 0.4, 0.6, 40, 2, "")
-    gap = Estimate(*tax, 40, 2, "")
+    gap = Estimate(*tax, n=40, clusters=2, method="")
     pair = PairRow(("a", "b"), some, some, some, gap, some, some, 1, ("maze", "schedule"), {})
     assert text.verdict(pair) == f"over 2 tasks, 40 seeds in all, the pair scores {told}"
 

@@ -94,12 +94,13 @@ class Mechanism:
 
 def evidence(line: Row, stage: str, turns: int) -> list[tuple[int, str, bool | None]]:
     """The evidence of a stored judgement on a stage, as far as it is any."""
-    found = []
+    found: list[tuple[int, str, bool | None]] = []
     for one in line["evidence"] if isinstance(line["evidence"], list) else []:
         if isinstance(one, dict) and one.get("stage") == stage:
             turn, there = one.get("turn"), one.get("found")
-            known = isinstance(turn, int) and not isinstance(turn, bool) and 1 <= turn <= turns
-            found.append((turn if known else 0, str(one.get("text", "")), there if isinstance(there, bool) else None))
+            if not isinstance(turn, int) or isinstance(turn, bool) or not 1 <= turn <= turns:
+                turn = 0
+            found.append((turn, str(one.get("text", "")), there if isinstance(there, bool) else None))
     return found
 
 
@@ -108,7 +109,7 @@ def load(run: Path, rows: Sequence[Row], taxes: Mapping[str, ModelTax]) -> Mecha
     problems: list[str] = []
     rows = [row for row in rows if row["mode"] in ("homo", "hetero") and row["outcome"] != "infrastructure"]
     judged = judgements(run, rows, problems)
-    verdicts: dict[str, dict[Key, Verdicts]] = {
+    verdicts: dict[str, dict[Hashable, Verdicts]] = {
         judge: {one: verdicts_of(line) for one, line in lines.items()} for judge, lines in judged.items()
     }
     known = known_truth(rows) if judged else {}
@@ -120,7 +121,11 @@ def load(run: Path, rows: Sequence[Row], taxes: Mapping[str, ModelTax]) -> Mecha
         foreseen = None
     return Mechanism(
         judgements=judged,
-        cascades=tuple(one for judge in judged for one in cascades(judge, rows, verdicts[judge])),
+        cascades=tuple(
+            one
+            for judge in judged
+            for one in cascades(judge, rows, {o: verdicts_of(x) for o, x in judged[judge].items()})
+        ),
         agreements=tuple(pairwise(verdicts, tasks)) if len(judged) > 1 else (),
         recoveries=tuple(
             (judge, tuple(recovery(stage, verdicts[judge], known) for stage in STAGES))
@@ -182,6 +187,12 @@ def optional(value: Any) -> float | None:
     return None if value is None else number(value)
 
 
+def points(coefficient: Any) -> tuple[float, float, float]:
+    """Its value and interval, in points of the ratio gap."""
+    value, low, high = (100 * number(coefficient[part]) for part in ("value", "low", "high"))
+    return value, low, high
+
+
 def foreseen_of(data: Any) -> Foreseen:
     tasks = len({cell["task"] for cell in data["cells"]})
     folds, by_task, by_model = data["folds"], data["by_task"], data["by_model"]
@@ -194,12 +205,7 @@ def foreseen_of(data: Any) -> Foreseen:
             *(Fit(name, *(optional(one[value]) for value in ("r2", "spearman", "pearson"))) for name, one in held),
         ),
         coefficients=tuple(
-            (
-                str(one["name"]),
-                Estimate(
-                    *(100 * number(one[part]) for part in ("value", "low", "high")), len(data["cells"]), tasks, method
-                ),
-            )
+            (str(one["name"]), Estimate(*points(one), n=len(data["cells"]), clusters=tasks, method=method))
             for one in data["coefficients"]
             if not one["constant"]
         ),
@@ -217,7 +223,7 @@ def other_gaps(foreseen: Foreseen, taxes: Mapping[str, ModelTax]) -> str:
         if own is None:
             return f"speaks of {model} on {task}, of which this report has no ratio gap"
         if abs(own - gap) > 1e-6:
-            return f"was made from other rollouts: the ratio gap of {model} on {task} is {own:.3f} here and {gap:.3f} there"
+            return f"is of other rollouts: the ratio gap of {model} on {task} is {own:.3f} here and {gap:.3f} there"
     return ""
 
 

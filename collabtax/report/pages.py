@@ -11,7 +11,7 @@ import json
 import os
 import re
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from math import ceil, floor
 from pathlib import Path
@@ -21,13 +21,16 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 import collabtax
+from collabtax.cascade.stages import STAGES
 from collabtax.cassettes import Cassette
 from collabtax.cells import Cell
 from collabtax.models import SIMULATED
 from collabtax.options import OPTIONS, SWEEPS, flag
 from collabtax.protocols import told
+from collabtax.report import mechanism
+from collabtax.report.several import standing
 from collabtax.report.summary import CellSummary, Row, Summary, label, members
-from collabtax.report.text import AGREEMENTS, interval, number, verdict
+from collabtax.report.text import AGREEMENTS, interval, number, seating, verdict
 from collabtax.rollouts import cached_problem
 from collabtax.settings import Settings
 from collabtax.statistics import TRACTABLE, Estimate
@@ -61,25 +64,66 @@ def environment() -> Environment:
         loader=FileSystemLoader(TEMPLATES), autoescape=True, undefined=StrictUndefined, trim_blocks=True,
         lstrip_blocks=True, auto_reload=False, finalize=_finalize,
     )  # fmt: skip
-    made.filters |= {"number": number, "interval": interval, "label": label, "members": members, "verdict": verdict}
-    made.globals |= {"TRACTABLE": TRACTABLE, "WARNINGS": WARNINGS, "AGREEMENTS": AGREEMENTS}
+    made.filters |= {
+        "number": number,
+        "interval": interval,
+        "label": label,
+        "members": members,
+        "verdict": verdict,
+        "seating": seating,
+    }
+    made.filters |= {
+        "by_count": enumerate,
+        "by_stage": lambda found: [(f"{stage} {STAGES[stage]}", estimate) for stage, estimate in found.items()],
+    }
+    made.globals |= {"TRACTABLE": TRACTABLE, "WARNINGS": WARNINGS, "AGREEMENTS": AGREEMENTS, "STAGES": STAGES}
     made.tests["simulated"] = lambda name: name.startswith(SIMULATED)
     return made
 
 
 class Axis:
-    """A common scale for the intervals of a report, in steps of a quarter within [-1, 1]."""
+    """A common scale for the intervals of a table, in steps of a quarter within [-1, 1] or of another size."""
 
-    def __init__(self, estimates: list[Estimate]) -> None:
+    def __init__(self, estimates: Iterable[Estimate], step: float = 0.25, limit: float = 1.0) -> None:
         ends = [x for e in estimates for x in (e.low, e.value, e.high) if x is not None]
-        self.low = max(-1.0, floor(4 * min([0.0, *ends])) / 4)
-        self.high = min(1.0, ceil(4 * max([0.25, *ends])) / 4)
-        self.steps = [self.low + i / 4 for i in range(round((self.high - self.low) * 4) + 1)]
+        self.low = max(-limit, step * floor(min([0.0, *ends]) / step))
+        self.high = min(limit, step * ceil(max([step, *ends]) / step))
+        self.steps = [self.low + step * i for i in range(round((self.high - self.low) / step) + 1)]
 
     def x(self, value: float) -> str:
         """Where a value is drawn, from 8 to 192 pixels."""
         share = (min(max(value, self.low), self.high) - self.low) / (self.high - self.low)
         return f"{8 + 184 * share:.1f}"
+
+
+class Scatter:
+    """Points in a square of 240 pixels, both axes on one scale, with the line y = x and perhaps another one."""
+
+    def __init__(self, points: Sequence[tuple[float, float, str]], line: tuple[float, float] | None = None) -> None:
+        """`points` as x, y and what they are; `line` as slope and intercept."""
+        axis = Axis([Estimate(v, None, None, 1, 1, "") for x, y, _ in points for v in (x, y)])
+        self.low, self.high, self.steps = axis.low, axis.high, axis.steps
+        self.points = [(self.at(x), self.at(-y, up=True), told) for x, y, told in points]
+        self.line = line and self.inside(*line)
+
+    def at(self, value: float, up: bool = False) -> str:
+        """Where a value is drawn, from 0 to 240; `up`: from below, of the value with its sign turned."""
+        low, high = (-self.high, -self.low) if up else (self.low, self.high)
+        return f"{240 * (min(max(value, low), high) - low) / (high - low):.1f}"
+
+    def inside(self, slope: float, intercept: float) -> tuple[str, str, str, str] | None:
+        """The part of a line that lies in the square, as x and y of its ends; None where none does."""
+        ends = {self.low, self.high}
+        if slope:
+            ends |= {(edge - intercept) / slope for edge in (self.low, self.high)}
+        shown = sorted(
+            x for x in ends
+            if self.low <= x <= self.high and self.low - 1e-9 <= slope * x + intercept <= self.high + 1e-9
+        )  # fmt: skip
+        if not shown:
+            return None
+        first, last = ((self.at(x), self.at(-(slope * x + intercept), up=True)) for x in (shown[0], shown[-1]))
+        return (*first, *last)
 
 
 class Report:
@@ -91,6 +135,8 @@ class Report:
             (rank, i, seed) for i, c in enumerate(summary.cells) for rank, seed in enumerate(c.rows)
         )  # the lowest seeds of every cell first
         self.paged = {(summary.cells[i].cell.id, seed) for _, i, seed in ranked[:PAGES]}
+        rows = [row for c in summary.cells for row in c.rows.values()]
+        self.mechanism = mechanism.load(settings.run, rows, summary.taxes)
         self.written: set[Path] = set()
         env = environment()
         self.templates = {name: env.get_template(f"{name}.html") for name in ("index", "cell", "rollout")}
@@ -132,11 +178,33 @@ class Report:
         shown = [e for line in s.lines for e in (line.tax, line.ratio)] + [p.tax for p, _ in s.pairs]
         axis = Axis(shown + [e for line in s.swept for e in (line.tax, line.ratio)])
         self.render(
-            "index", "index.html", s=s, axis=axis, places=self.places(),
+            "index", "index.html", s=s, axis=axis, places=self.places(), mechanism=self.mechanism, **self.drawn(),
             models=[(model, list(own)) for model, own in groupby(s.lines, lambda line: line.model)],
             swept=[(model, list(own)) for model, own in groupby(s.swept, lambda line: line.model)],
             tasks=[(model, list(own)) for model, own in groupby(self.tasks(), lambda line: line["tax"].model)],
         )  # fmt: skip
+
+    def drawn(self) -> dict[str, Any]:
+        """What the index draws besides bars on the common scale; empty where there is nothing to draw."""
+        null, foreseen = self.summary.null, self.mechanism.foreseen
+        slope, intercept = null.slope.value, null.intercept.value
+        pairs = [(p.midpoint, p.gap, f"{p.task}, {label(p.models)}") for p in null.points]
+        cells = [(x, y, f"{task}, {model}") for task, model, x, y in foreseen.cells] if foreseen else []
+        coefficients = [e for _, e in foreseen.coefficients] if foreseen else []
+        size = max((abs(x) for e in coefficients for x in (e.low, e.value, e.high) if x is not None), default=0.0)
+        return {
+            "null": Scatter(pairs, None if slope is None or intercept is None else (slope, intercept)),
+            "foresight": Scatter(cells),
+            "shares": Axis([Estimate(1.0, None, None, 1, 1, "")]),
+            "points": Axis(coefficients, next((s for s in (1.0, 2.5, 5.0, 10.0) if size <= 4 * s), 25.0), 100.0),
+            "coefficients_stand": standing(coefficients),
+            "members": sorted({m for p, _ in self.summary.pairs for m in p.models}),
+            "pages": {
+                (c.cell.task, c.cell.models[0], seed): f"rollouts/{c.cell.id}/{seed:04d}.html"
+                for c in self.summary.cells if (c.cell.mode, c.cell.condition) == ("homo", "")
+                for seed in c.rows if (c.cell.id, seed) in self.paged
+            },
+        }  # fmt: skip
 
     def places(self) -> dict[str, list[str]]:
         """Where the answers of each model come from, as the recordings say it; unrecorded, as the settings do."""
@@ -177,6 +245,7 @@ class Report:
         self.render(
             "rollout", f"rollouts/{cell.id}/{seed:04d}.html", cell=cell, row=row, seed=seed, before=before, after=after,
             views=views, drawing=drawing, siblings=siblings, turns=list(turns(row)), asked=get_task(cell.task).prompt,
+            verdicts=self.mechanism.verdicts(row),
             answer=json.dumps(row["answer"], ensure_ascii=False, sort_keys=True), second=row.get("second"),
             second_answer=json.dumps((row.get("second") or {}).get("answer"), ensure_ascii=False, sort_keys=True),
             command=command(cell, seed, self.settings), elsewhere=not self.settings.cassettes.is_relative_to(CHECKOUT),

@@ -48,10 +48,11 @@ def standing(estimates: Iterable[Estimate]) -> frozenset[Estimate]:
 
 
 def resolved(lines: Iterable[tuple[Estimate, Sequence[Spread]]]) -> str:
-    """Which difference a table resolves, and how many rollouts a cell would resolve half of it; "" if it cannot be said.
+    """Which difference a table resolves, and how many rollouts a cell would resolve half of it; "" if nobody can say.
 
     `lines` are the table's estimates, each with the spread of its paired differences on every task. What a table
-    resolves is half of the width of its intervals, the median one. More rollouts narrow the share that comes from
+    resolves is half of the width of its intervals, the median one; lines over less than half as many tasks as the one
+    with the most are of another kind and not asked. More rollouts narrow the share that comes from
     seeds, not the one from tasks that differ: where that alone is too wide, only more tasks help.
     """
     usable = [
@@ -61,23 +62,25 @@ def resolved(lines: Iterable[tuple[Estimate, Sequence[Spread]]]) -> str:
     ]
     if not usable:
         return ""
+    most = max(len(spreads) for _, spreads in usable)
+    usable = [(e, spreads) for e, spreads in usable if 2 * len(spreads) >= most]
     half = median((e.high - e.low) / 2 for e, _ in usable if e.high is not None and e.low is not None)
     n = median_low(s.n for _, spreads in usable for s in spreads)
     tasks = median_low(len(spreads) for _, spreads in usable)
     noise = fmean(fmean((s.sd or 0.0) ** 2 / s.n for s in spreads) for _, spreads in usable)
-    apart = fmean(
-        max(0.0, variance(s.mean for s in spreads) - fmean((s.sd or 0.0) ** 2 / s.n for s in spreads))
-        if len(spreads) > 1
-        else 0.0
-        for _, spreads in usable
-    )
+    several = [spreads for _, spreads in usable if len(spreads) > 1]
+    found = [
+        variance(s.mean for s in spreads) - fmean((s.sd or 0.0) ** 2 / s.n for s in spreads) for spreads in several
+    ]
+    apart = max(0.0, fmean(found)) if found else 0.0
     said = (
-        f"with {n} rollouts a cell this table resolves differences of {half:.2f} (half of a 95 % interval, the median)"
+        f"with {n} rollouts a cell this table resolves differences of {half:.3f} (half of a 95 % interval, the median)"
     )
     # The nested bootstrap's variance is (apart + 2 noise) / tasks: resampled tasks bring their noise, and so do seeds.
-    if n * 8 * noise <= MOST * n * (2 * noise - 3 * apart):
-        return f"{said}; {ceil(n * 8 * noise / (2 * noise - 3 * apart) - 1e-9)} would resolve {half / 2:.2f}"
+    left = 2 * noise - 3 * apart
+    if 0 < 8 * noise <= MOST * left:
+        return f"{said}; {ceil(n * 8 * noise / left - 1e-9)} would resolve {half / 2:.3f}"
     return (
-        f"{said}; no number of rollouts would resolve {half / 2:.2f}, as tasks differ too much among each other: it takes "
-        f"{4 * tasks} tasks in place of {tasks}"
+        f"{said}; no number of rollouts would resolve {half / 2:.3f}, as tasks differ too much: it takes {4 * tasks} "
+        f"tasks in place of {tasks}"
     )

@@ -11,6 +11,7 @@ from typing import Any
 from collabtax.cells import MODES, Cell
 from collabtax.models import SIMULATED
 from collabtax.options import SWEEPS
+from collabtax.report.several import resolved, standing
 from collabtax.statistics import (
     TRACTABLE,
     Estimate,
@@ -27,6 +28,7 @@ from collabtax.statistics import (
     t_interval,
     taxes,
 )
+from collabtax.statistics.pairs import AdditiveNull, Spread, TeamGap, additive_null, team_map
 from tasks import FAMILIES
 
 Row = dict[str, Any]
@@ -71,12 +73,14 @@ class Line:
 
 @dataclass(frozen=True)
 class Effect:
-    """An intervention: the tax under it, and by how much the team's score differs from the plain dialogue's."""
+    """An intervention: the tax under it, and by how much the team's score differs from the plain dialogue's, with the
+    spread of that difference on each task."""
 
     models: tuple[str, ...]
     condition: str
     tax: Estimate
     change: Estimate
+    spreads: tuple[Spread, ...]
 
 
 @dataclass(frozen=True)
@@ -90,6 +94,7 @@ class Swept:
     tax: Estimate
     ratio: Estimate
     tasks: tuple[str, ...]
+    spreads: tuple[Spread, ...]
 
 
 @dataclass(frozen=True)
@@ -119,15 +124,23 @@ class Counts:
 class Summary:
     """What a run says. `readings` counts for each team how answers were read (`graders.extract.WARNINGS`),
     `agreement` what two extractors made of the same transcripts. `pairs` come with their seat asymmetry over the same
-    tasks. `hint`, how closely this many rollouts measure, and `caveat`, what intervals over few tasks are about, are
-    "" where there is nothing to say."""
+    tasks; `map` holds every team by initiator and responder, `null` the pairs beside the midpoint of their members.
+    By table ("lines", "tasks", "pairs", "seats", "effects", "swept"), `stands` holds the differences that are told from
+    0 when all of the table are read at once, and `resolves` says which difference it resolves. `hint`, how closely this
+    many rollouts measure, `caveat`, what intervals over few tasks are about, and what `resolves` says are "" where
+    there is nothing to say.
+    """
 
     cells: tuple[CellSummary, ...]
     lines: tuple[Line, ...]
     taxes: dict[str, ModelTax]
     pairs: tuple[tuple[PairRow, Estimate], ...]
+    map: dict[tuple[str, str], TeamGap]
+    null: AdditiveNull
     effects: tuple[Effect, ...]
     swept: tuple[Swept, ...]
+    stands: dict[str, frozenset[Estimate]]
+    resolves: dict[str, str]
     counts: Counts
     readings: tuple[tuple[str, Counter[str]], ...]
     agreement: Counter[str]
@@ -138,6 +151,11 @@ class Summary:
     notes: tuple[str, ...]
     hint: str
     caveat: str
+
+    @property
+    def seats(self) -> tuple[tuple[PairRow, Estimate], ...]:
+        """Each two members once, in the order in which their seat asymmetry is told."""
+        return tuple((p, seats) for p, seats in self.pairs if first_of_both(p))
 
     @property
     def planned(self) -> tuple[int, int]:
@@ -163,24 +181,42 @@ def summarise(results: Iterable[tuple[Cell, Mapping[int, Row | None]]]) -> Summa
         for c in cells for seed, row in c.rows.items() if row["outcome"] in COUNTED
     ]  # fmt: skip
     by_model = taxes(scored, condition="", solo_condition="")
-    pairs = pair_table(scored, condition="", solo_condition="")
+    pairs = tuple(
+        (p, seat_asymmetry((row for row in scored if row.task in p.tasks), *p.models, condition=""))
+        for p in pair_table(scored, condition="", solo_condition="")
+    )
     outcomes: Counter[str] = sum((Counter(c.outcomes) for c in cells), Counter())
     rows = [row for c in cells for row in c.rows.values()]
     planned = sum(c.planned for c in cells)
     ended = {outcome: outcomes[outcome] for outcome in (*COUNTED, "infrastructure")}
     counts = Counts(planned=planned, skipped=planned - len(rows), **ended)
     by_line = tuple(line for m in by_model.values() for line in lines(m))
+    by_effect = tuple(effects(scored, by_model, [p for p, _ in pairs]))
+    by_setting = tuple(swept(scored, by_model))
+    tables = {
+        "lines": [line.tax for line in by_line],
+        "tasks": [t.tax for m in by_model.values() for t in m.tasks],
+        "pairs": [p.tax for p, _ in pairs],
+        "seats": [seats for p, seats in pairs if first_of_both(p)],
+        "effects": [e.change for e in by_effect],
+        "swept": [line.tax for line in by_setting],
+    }
     return Summary(
-        cells=cells, taxes=by_model, lines=by_line,
-        pairs=tuple(
-            (p, seat_asymmetry((row for row in scored if row.task in p.tasks), *p.models, condition="")) for p in pairs
-        ),
-        swept=tuple(swept(scored, by_model)), effects=tuple(effects(scored, by_model, pairs)), counts=counts,
+        cells=cells, taxes=by_model, lines=by_line, pairs=pairs,
+        map=team_map(scored, condition="", solo_condition="") if pairs else {},
+        null=additive_null(scored, condition="", solo_condition=""),
+        swept=by_setting, effects=by_effect, stands={name: standing(table) for name, table in tables.items()},
+        resolves={
+            "lines": resolved((m.overall.tax, spreads(m)) for m in by_model.values()),
+            "pairs": resolved((p.tax, p.spreads) for p, _ in pairs),
+            "effects": resolved((e.change, e.spreads) for e in by_effect),
+            "swept": resolved((line.tax, line.spreads) for line in by_setting),
+        }, counts=counts,
         readings=tuple(readings(cells)), agreement=Counter(r["second"]["agreement"] for r in rows if r.get("second")),
         tokens=(sum(r["usage"].get("prompt", 0) for r in rows), sum(r["usage"].get("completion", 0) for r in rows)),
         cost=round(sum(sorted(r["cost"] or 0.0 for r in rows)), 6), unpriced=sum(r["cost"] is None for r in rows),
         warnings=tuple(warnings(cells, counts)), notes=tuple(notes(cells, by_model)), hint=hint(by_model),
-        caveat=caveat([(len(x.tasks), x.tax) for some in (by_line, pairs) for x in some]),
+        caveat=caveat([(len(x.tasks), x.tax) for some in (by_line, [p for p, _ in pairs]) for x in some]),
     )  # fmt: skip
 
 
@@ -229,7 +265,10 @@ def effects(scored: Sequence[Scored], by_model: dict[str, ModelTax], pairs: Sequ
                 )
                 both = {t: paired(cells.get((t, condition), []), cells.get((t, ""), []))[0] for t, _ in cells}
                 change = nested_bootstrap({t: table for t, table in both.items() if len(table)}, difference)
-                yield Effect(models, condition, under.get(models, t_interval(())), change)
+                yield Effect(
+                    models, condition, under.get(models, t_interval(())), change,
+                    tuple(Spread.of(table[:, 0] - table[:, 1]) for table in both.values() if len(table)),
+                )  # fmt: skip
 
 
 def swept(scored: Sequence[Scored], by_model: dict[str, ModelTax]) -> Iterable[Swept]:
@@ -241,7 +280,23 @@ def swept(scored: Sequence[Scored], by_model: dict[str, ModelTax]) -> Iterable[S
         for condition, models in (("", by_model), *found.items()):
             if model in models:
                 head = models[model].overall
-                yield Swept(model, condition, head.solo, head.homo, head.tax, head.ratio, head.tasks)
+                yield Swept(
+                    model, condition, head.solo, head.homo, head.tax, head.ratio, head.tasks, spreads(models[model])
+                )
+
+
+def spreads(model: ModelTax) -> tuple[Spread, ...]:
+    """Of the tax, on each task of the headline."""
+    return tuple(
+        Spread(t.tax.value, t.sd, t.paired)
+        for t in model.tasks
+        if t.task in model.overall.tasks and t.tax.value is not None
+    )
+
+
+def first_of_both(pair: PairRow) -> bool:
+    """Whether this is the order in which what both orders say of the seats is said, once."""
+    return pair.models[0] < pair.models[1]
 
 
 def readings(cells: Sequence[CellSummary]) -> Iterable[tuple[str, Counter[str]]]:

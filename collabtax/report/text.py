@@ -50,6 +50,27 @@ def verdict(pair: PairRow) -> str:
     return f"{where}, {seeds}, the pair scores {said} its better member{then}"
 
 
+def seating(pair: PairRow, seats: Estimate, stands: bool, pairs: int) -> str:
+    """Which member to put second; `stands`: whether that holds when the seats of all `pairs` are read at once."""
+    if seats.value is None:
+        return "the two orders have no rollout in common, so nothing is known of the seats"
+    second = 1 if seats.value >= 0 else 0  # the member that does better there
+    if second == 0:
+        low, high = (None if end is None else -end for end in (seats.high, seats.low))
+        seats = replace(seats, value=-seats.value, low=low, high=high)
+    name, alone, other = pair.models[second], (pair.v1, pair.v2)[second].value, (pair.v1, pair.v2)[1 - second].value
+    if alone is not None and other is not None and abs(alone - other) > 1e-9:
+        kind = "stronger" if alone > other else "weaker"
+        name = f"the {kind} model ({name}, alone {number(alone)}, the other {number(other)})"
+    gain = interval(seats, "+")
+    if seats.low is None:
+        return f"with {name} second it scores {gain}; there is no interval, so it may be chance"
+    if seats.low <= 0:
+        return f"the order is not decided: with {name} second it scores {gain}, which may be chance"
+    told = f"put {name} second: {gain}"
+    return told if stands else f"{told}; that may be chance when the seats of all {pairs} pairs are read at once"
+
+
 def aligned(estimate: Estimate, sign: str = "") -> str:
     """A value with its interval, of one width."""
     value, low, high = (number(x, sign).rjust(5) for x in (estimate.value, estimate.low, estimate.high))
@@ -83,6 +104,7 @@ def lines(summary: Summary, unplayed: Mapping[str, int]) -> Iterator[str]:
         )
         if any(line.aside for line in summary.lines):
             yield f"(in brackets: over all tasks, as none can enter: solo under {TRACTABLE}, or no seed in both modes)"
+        yield from filter(None, [summary.resolves["lines"]])
     if summary.pairs:
         yield ""
         yield from table(
@@ -93,6 +115,10 @@ def lines(summary: Summary, unplayed: Mapping[str, int]) -> Iterator[str]:
                 for pair, seats in summary.pairs
             ], 2,
         )  # fmt: skip
+        for pair, seats in summary.seats:
+            told = seating(pair, seats, seats in summary.stands["seats"], len(summary.seats))
+            yield printable(f"{label(pair.models)}: {told}")
+        yield from filter(None, [summary.resolves["pairs"]])
     if summary.effects:
         yield ""
         yield from table(
@@ -102,6 +128,7 @@ def lines(summary: Summary, unplayed: Mapping[str, int]) -> Iterator[str]:
                 for e in summary.effects
             ], 2,
         )  # fmt: skip
+        yield from filter(None, [summary.resolves["effects"]])
     if summary.swept:
         yield ""
         yield from table(
@@ -112,6 +139,7 @@ def lines(summary: Summary, unplayed: Mapping[str, int]) -> Iterator[str]:
                 for s in summary.swept
             ], 2,
         )  # fmt: skip
+        yield from filter(None, [summary.resolves["swept"]])
     yield ""
     if summary.agreement:
         told = ", ".join(f"{summary.agreement[how]} {how}" for how in AGREEMENTS)
