@@ -262,7 +262,7 @@ def settings(given: Mapping[str, Any], root: Path) -> Settings:
     choose("task", value["task"], list(tasks))
     pairs = []
     for text in value["pair"]:
-        members = tuple(part.strip() for part in text.split(","))
+        members = tuple(part.strip() for part in re.split(r",(?!\s*\w+=)", text))  # sim/l1=0.1,l2=0.2 is one name
         if len(members) != 2 or not all(members) or members[0] == members[1]:
             raise ValueError(f"--pair {text!r} is not two different models with a comma between them, like --pair A,B")
         pairs.append((members[0], members[1]))

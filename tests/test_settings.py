@@ -341,6 +341,12 @@ def test_a_model_may_have_fewer_tasks(tmp_path):
     assert {c.task for c in cells if "b" not in c.models} == {"maze", "relaquery"}
 
 
+def test_a_pair_of_models_whose_names_hold_commas(tmp_path):
+    pair = "sim/l1=0.2,l4=0.5, sim/l2=0.1,slip=0.1"
+    assert settings({"pair": [pair]}, tmp_path).pair == (("sim/l1=0.2,l4=0.5", "sim/l2=0.1,slip=0.1"),)
+    assert settings({"pair": ["a,b"]}, tmp_path).pair == (("a", "b"),)
+
+
 def test_a_sweep_is_cells_under_other_settings(tmp_path):
     given_ = {"model": ["a"], "task": ["maze"], "sweep": ["friction-strong,difficulty-hard,no-critic"]}
     one = settings(given_, tmp_path)
