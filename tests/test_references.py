@@ -160,7 +160,7 @@ def family_relationships(case: Record) -> Judged:
         "niece_or_nephew": any(parents(y) & parents(p) and p != y for p in parents(x)),
     }
     truth = [relation for relation, holds in {**blood, **by_marriage}.items() if holds]
-    assert [r for r in kinships(edges, x, y) if r != "cousin"] == [r for r in blood if blood[r]]
+    assert [r for r in kinships(tuple(edges), x, y) if r != "cousin"] == [r for r in blood if blood[r]]
     found = told(QueryForm({"q1": (x, y)}, {word: word for word in RELATION}, {}), case["response"])
     ours = found["q1"][1] if found else None
     right = RULES["fields"](FieldsKey({"q1": truth[0]}), {"q1": RELATION.get(ours or "")}).success
@@ -180,7 +180,7 @@ def farel_bench(case: Record) -> Judged:
     lineage = {1: "parent", 2: "grandparent", 3: "great grandparent"}.get(up) or {
         1: "child", 2: "grandchild", 3: "great grandchild",
     }.get(down)  # fmt: skip
-    by_ours = next(iter(kinships(edges, x, y)), lineage)
+    by_ours = next(iter(kinships(tuple(edges), x, y)), lineage)
     agreed = by_ours == reference.replace(" ", "_").replace("great_", "great ")
     ours = told(NumberForm(), case["response"])
     option_ = int(case["reference"]["option"])
