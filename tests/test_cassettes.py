@@ -768,3 +768,17 @@ def test_a_time_that_is_none_is_refused(tmp_path, seconds):
     assert path.read_bytes() != whole
     with pytest.raises(ValueError, match="a line is no recorded call"):
         Cassette(path, "none")
+
+
+def test_what_another_process_recorded_meanwhile_is_not_bought_again(tmp_path):
+    """Opened, then overtaken: the call is not made, and the next run replays it."""
+    path, asked = tmp_path / "c.yaml", conversation("hello")
+    answer = json.dumps({"choices": [{"message": {"content": "hi"}, "finish_reason": "stop"}]})
+    with Cassette(path, "new_episodes") as late:
+        assert late.take(asked.digest()) is None
+        with Cassette(path, "new_episodes") as early:
+            early.save(asked, "http://127.0.0.1/v1/chat/completions", answer, 0.1)
+        with pytest.raises(RuntimeError, match="has grown by another process; the next run goes on from there"):
+            late.hold()
+    with Cassette(path, "new_episodes") as again:
+        assert again.take(asked.digest()) is not None

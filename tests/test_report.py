@@ -527,3 +527,24 @@ def test_a_sweep_shows_the_tax_under_each_setting(made: Made) -> None:
     pages = list((session.settings.report / "rollouts").glob("maze-homo-*friction-strong/0000.html"))
     assert "each line runs from" in pages[0].read_text(), "views as they were told"
     assert "--sweep=friction-strong" in pages[0].read_text()
+
+
+def test_a_disk_that_fills_up_leaves_no_half_page(made: Made, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A page is the old one or the new one; what is cut off is never taken for somebody else's file afterwards."""
+    session, _ = made(rollouts=1)
+    whole = (session.settings.report / "style.css").read_bytes()
+    (session.settings.report / "style.css").write_bytes(whole + b"/* older */")
+    write = Path.write_bytes
+
+    def full(self: Path, data: bytes) -> int:
+        write(self, data[: len(data) // 2])
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_bytes", full)
+    with pytest.raises(OSError, match="No space"):
+        pages.write(summary_of(session), session.settings, session.settings.report)
+    monkeypatch.undo()
+    assert (session.settings.report / "style.css").read_bytes() == whole + b"/* older */"
+    assert not list(session.settings.report.rglob("*.tmp"))
+    pages.write(summary_of(session), session.settings, session.settings.report)
+    assert (session.settings.report / "style.css").read_bytes() == whole
