@@ -28,6 +28,12 @@ def session(given: str, root: str, number: int) -> Session:
     return Session(json.loads(given), Path(root), number)
 
 
+@cache
+def cells(given: str, root: str, number: int, study: str) -> dict[str, Cell]:
+    """The cells of a study by id."""
+    return {cell.id: cell for cell in session(given, root, number).settings.cells(study)}
+
+
 def release(given: str, root: str, number: int) -> None:
     """Let go of a worker's file of results, so that they can be gathered."""
     session(given, root, number).store.close()
@@ -36,7 +42,7 @@ def release(given: str, root: str, number: int) -> None:
 async def rollout(given: str, root: str, number: int, study: str, name: str, seed: int) -> Told | None:
     """Run one rollout in a worker. None if nothing may start any more (`--max-cost`)."""
     mine = session(given, root, number)
-    cell = next(cell for cell in mine.settings.cells(study) if cell.id == name)
+    cell = cells(given, root, number, study)[name]
     if not mine.may_start():
         return None
     done = await mine.rollout(cell, seed)
@@ -44,10 +50,10 @@ async def rollout(given: str, root: str, number: int, study: str, name: str, see
 
 
 def run(
-    address: str, mine: Session, given: dict[str, Any], root: Path, cells: Sequence[Cell],
+    address: str, mine: Session, given: dict[str, Any], root: Path, chosen: Sequence[Cell],
     count: Callable[[Cell, Any], None],
 ) -> list[str]:  # fmt: skip
-    """Run what is not finished of `cells` on the cluster at `address`; `count` gets each rollout as it ends.
+    """Run what is not finished of `chosen` on the cluster at `address`; `count` gets each rollout as it ends.
 
     Returns:
         One line for each rollout that could not be run.
@@ -65,7 +71,7 @@ def run(
         raise ValueError(f"--dask {address}: no scheduler can be reached there ({problem})") from None
     failures: list[str] = []
     shared = json.dumps(given, sort_keys=True), str(root), mine.store.session
-    waiting = iter([(cell, seed) for cell in cells for seed in mine.todo(cell)])
+    waiting = iter([(cell, seed) for cell in chosen for seed in mine.todo(cell)])
     with client:
         threads = sum(client.nthreads().values()) or 1
         of: dict[str, tuple[Cell, int]] = {}

@@ -11,7 +11,8 @@ View = TypeVar("View")
 
 
 def merged(parts: Iterable[Iterable[Fact]], about: int = 1) -> tuple[Fact, ...]:
-    """All facts of the parts, sorted. Raises ValueError where two begin with the same `about` things and differ."""
+    """All facts of the parts, sorted. Raises ValueError where two begin with the same `about` things and differ;
+    -1 are all but the last."""
     known: dict[tuple[Any, ...], Fact] = {}
     for fact in (fact for part in parts for fact in part):
         if known.setdefault(fact[:about], fact) != fact:

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
-from typing import TypeVar
-
-Fact = TypeVar("Fact", bound=tuple[object, ...])  # its last part is what it says about the others
 
 
 @cache
@@ -26,16 +23,6 @@ def read(text: str, wordings: Mapping[str, Sequence[str]], word: str) -> Iterato
             if between in text:
                 for found in pattern.finditer(text):
                     yield kind, *(found[name] for name in sorted(found.groupdict()))
-
-
-def agreed(parts: Iterable[Iterable[Fact]]) -> tuple[Fact, ...]:
-    """All facts of the parts, sorted. Raises ValueError, naming it, where two say different things about the same."""
-    facts: dict[tuple[object, ...], Fact] = {}
-    for fact in (fact for part in parts for fact in part):
-        if facts.setdefault(fact[:-1], fact) != fact:
-            told = f"{facts[fact[:-1]][-1]} and as {fact[-1]}"
-            raise ValueError(f"{' and '.join(map(str, fact[:-1]))}: told as {told}")
-    return tuple(sorted(facts.values()))
 
 
 # Lists of names

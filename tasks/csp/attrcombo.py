@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, permutations, product
 
-from tasks import drawing, lines, queries
+from tasks import drawing, facts, lines, queries
 from tasks.answers import Field, FieldsForm, FieldsKey
 from tasks.base import Task, register
 from tasks.frames import Frame
@@ -102,7 +102,7 @@ class AttrCombo(Task[Store]):
         return tuple(replace(instance, facts=part) for part in parts)
 
     def merge(self, views: Sequence[Store]) -> Store:
-        return Store(lines.agreed(v.facts for v in views), queries.same([v.queries for v in views]))
+        return Store(facts.merged((v.facts for v in views), about=-1), queries.same([v.queries for v in views]))
 
     def render(self, view: Store, frame: Frame) -> str:
         called = lines.numbered(list(table(view)), "thing", frame.variant // 4)
@@ -119,7 +119,7 @@ class AttrCombo(Task[Store]):
         about = [pair for query in asked for pair in (query[2:4], query[4:])] + [fact[1:] for fact in told]
         if not told or any(value not in VALUES.get(attribute, ()) for attribute, value in about):
             raise ValueError("no facts in the text, or some about what no thing can have")
-        return Store(lines.agreed([told]), asked)
+        return Store(facts.merged([told], about=-1), asked)
 
     def solve(self, view: Store) -> dict[str, object] | None:
         """Of a partial view: see `answer_to`."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import combinations
 
-from tasks import drawing, lines, search
+from tasks import drawing, facts, lines, search
 from tasks.answers import BinsKey, Constraint, TableForm
 from tasks.base import Task, register
 from tasks.frames import Frame
@@ -87,8 +87,13 @@ class BinPack(Task[Packing]):
     def merge(self, views: Sequence[Packing]) -> Packing:
         if len({(v.items, v.bins) for v in views}) > 1:
             raise ValueError("the items or the bins differ")
-        sizes, capacities = lines.agreed(v.sizes for v in views), lines.agreed(v.capacities for v in views)
-        return replace(views[0], sizes=sizes, capacities=capacities, pairs=lines.agreed(v.pairs for v in views))
+        sizes, capacities = (
+            facts.merged((v.sizes for v in views), about=-1),
+            facts.merged((v.capacities for v in views), about=-1),
+        )
+        return replace(
+            views[0], sizes=sizes, capacities=capacities, pairs=facts.merged((v.pairs for v in views), about=-1)
+        )
 
     def render(self, view: Packing, frame: Frame) -> str:
         unit, factor = list(UNITS.items())[frame.variant % 4]
@@ -114,7 +119,7 @@ class BinPack(Task[Packing]):
                 sizes.append((items[a], int(b) // factor))
             else:
                 capacities.append((bins[a], int(b) // factor))
-        told = lines.agreed([sizes]), lines.agreed([capacities]), lines.agreed([pairs])
+        told = facts.merged([sizes], about=-1), facts.merged([capacities], about=-1), facts.merged([pairs], about=-1)
         return Packing(items.all(), bins.all(), *told)
 
     def solve(self, view: Packing) -> dict[str, str] | None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 from string import ascii_uppercase as ALPHABET
 
-from tasks import drawing, lines
+from tasks import drawing, facts, lines
 from tasks.answers import TextForm, TextKey
 from tasks.base import Task, register
 from tasks.frames import Frame
@@ -100,7 +100,7 @@ class CipherDecode(Task[Cipher]):
     def merge(self, views: Sequence[Cipher]) -> Cipher:
         if len({v.text for v in views}) > 1:
             raise ValueError("the cipher texts differ")
-        return Cipher(views[0].text, lines.agreed(v.key for v in views))
+        return Cipher(views[0].text, facts.merged((v.key for v in views), about=-1))
 
     def render(self, view: Cipher, frame: Frame) -> str:
         first, step = NUMBERS[frame.variant // 4 - 1]
@@ -116,7 +116,7 @@ class CipherDecode(Task[Cipher]):
         first, second = (int(stated[1]), int(stated[2])) if stated else NUMBERS[0]
         words = [read(word, first, second - first) for word in message[1].split()]
         pairs = [(read(c, first, second - first), p) for _, c, p in lines.read(text, WORDINGS, LETTER)]
-        return Cipher(" ".join(words), lines.agreed([pairs]))
+        return Cipher(" ".join(words), facts.merged([pairs], about=-1))
 
     def solve(self, view: Cipher) -> str | None:
         """Of a partial view: unknown cipher letters are taken to stand for the first plain letters that are left."""

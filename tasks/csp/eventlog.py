@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from tasks import drawing, lines, queries
+from tasks import drawing, facts, lines, queries
 from tasks.answers import Field, FieldsForm, FieldsKey
 from tasks.base import Task, register
 from tasks.frames import Frame
@@ -157,7 +157,7 @@ class EventLog(Task[Logs]):
 
     def merge(self, views: Sequence[Logs]) -> Logs:
         same = tuple(sorted({pair for v in views for pair in v.same}))
-        return Logs(lines.agreed(v.entries for v in views), same, queries.same([v.queries for v in views]))
+        return Logs(facts.merged((v.entries for v in views), about=-1), same, queries.same([v.queries for v in views]))
 
     def render(self, view: Logs, frame: Frame) -> str:
         clock, wording = frame.variant % 4, WORDINGS["entry"][frame.variant // 4]
@@ -179,7 +179,7 @@ class EventLog(Task[Logs]):
         asked = queries.read(text, ASKED, WORD)
         if not entries or any(event not in EVENTS for query in asked for event in query[2:]):
             raise ValueError("no log in the text, or queries about other things than events")
-        return Logs(lines.agreed([entries]), tuple(sorted(same)), asked)
+        return Logs(facts.merged([entries], about=-1), tuple(sorted(same)), asked)
 
     def solve(self, view: Logs) -> dict[str, object] | None:
         """Of a partial view: see `UNKNOWN`."""
