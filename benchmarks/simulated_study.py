@@ -21,7 +21,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, ProcessPoolExecutor
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cache, partial
 from itertools import product
 from math import erfc, sqrt
 from pathlib import Path
@@ -37,15 +37,18 @@ from numpy.typing import NDArray  # noqa: E402
 
 import graders  # noqa: E402
 from collabtax.options import INTERVENTIONS  # noqa: E402
+from collabtax.report.several import holm, standing  # noqa: E402
 from collabtax.sim.policy import RELIEF, knobs  # noqa: E402
 from collabtax.statistics import (  # noqa: E402
     Estimate,
-    bootstrap,
     difference,
+    jackknife,
     mean_of,
-    nested_bootstrap,
+    over_seeds,
+    over_task_means,
+    over_tasks,
+    partition,
     ratio_gap,
-    t_interval,
 )
 from collabtax.statistics.intervals import Statistic  # noqa: E402
 from tasks import Problem, Task, all_tasks, get_task, problem  # noqa: E402
@@ -55,16 +58,18 @@ Array: TypeAlias = NDArray[np.float64]
 Cell: TypeAlias = tuple[str, tuple[str, ...], str]  # mode, models in seat order, condition
 Row: TypeAlias = dict[str, Any]
 
-TIERS = (
-    "sim/l1=0.30,l2=0.35,l3=0.35,l4=0.80,slip=0.05",
-    "sim/l1=0.20,l2=0.25,l3=0.25,l4=0.65,slip=0.04",
-    "sim/l1=0.12,l2=0.16,l3=0.16,l4=0.50,slip=0.03",
-    "sim/l1=0.06,l2=0.09,l3=0.09,l4=0.35,slip=0.02",
-    "sim/l1=0.02,l2=0.04,l3=0.04,l4=0.20,slip=0.01",
-)
+TIERS = tuple(
+    "sim/" + ",".join([f"l1={l1},l2={l2},l3={l2},l4={l4},slip={slip}", f"spatial_l4={most}", f"csp_l4={least}",
+                       f"spatial_l3={more}", f"csp_l3={less}"])
+    for l1, l2, l4, slip, most, least, more, less in (
+        (0.30, 0.35, 0.75, 0.05, 0.95, 0.50, 0.55, 0.20), (0.20, 0.25, 0.60, 0.04, 0.85, 0.35, 0.45, 0.12),
+        (0.12, 0.16, 0.45, 0.03, 0.75, 0.25, 0.35, 0.08), (0.06, 0.09, 0.35, 0.02, 0.65, 0.15, 0.25, 0.04),
+        (0.02, 0.04, 0.25, 0.01, 0.55, 0.08, 0.16, 0.02),
+    )
+)  # fmt: skip
 WEAKEST, MIDDLE, STRONGEST = TIERS[0], TIERS[2], TIERS[-1]
 EASED = (TIERS[0], TIERS[2])  # the models that also talk under every intervention
-TWIN = "sim/l2=0.16,l1=0.12,l3=0.16,l4=0.50,slip=0.03"  # the rates of MIDDLE under another name: other draws
+TWIN = "sim/" + ",".join(reversed(MIDDLE.removeprefix("sim/").split(",")))  # MIDDLE under another name: other draws
 PERFECT = "sim/perfect"
 PAIRS = ((WEAKEST, STRONGEST), (MIDDLE, TWIN))
 STAGES = ("l1", "l2", "l3", "l4")
@@ -116,9 +121,10 @@ def outcomes(task: Task[Any], one: Problem[Any], lies: Sequence[Any]) -> tuple[A
 
 @dataclass(frozen=True)
 class Worth:
-    """One task on `seeds` instances: `scores` (seeds, 128) and `passed` (seeds, 128, 5) of `outcomes`, and `solo`
-    (seeds, 2), what a model earns alone that does not slip and that does."""
+    """One task of `family` on `seeds` instances: `scores` (seeds, 128) and `passed` (seeds, 128, 5) of `outcomes`, and
+    `solo` (seeds, 2), what a model earns alone that does not slip and that does."""
 
+    family: str
     scores: Array
     passed: NDArray[np.bool_]
     solo: Array
@@ -133,21 +139,22 @@ def worth(name: str, seeds: Iterable[int]) -> Worth:
         slip = task.corrupt(one.instance, seeded("known slip", name, seed))
         alone.append([graders.grade(task, one.instance, task.solve(x)).score for x in (one.instance, slip)])
     scores, passed = (np.array([one[i] for one in found]) for i in (0, 1))
-    return Worth(scores, passed, np.array(alone))
+    return Worth(task.family, scores, passed, np.array(alone))
 
 
-def rates(model: str, condition: str) -> dict[str, float]:
-    """The rates of the model under an intervention; `slip` is what the second look leaves."""
-    mine = knobs(model)
+def rates(model: str, condition: str, family: str) -> dict[str, float]:
+    """The rates of the model under an intervention, on tasks of a family; `slip` is what the second look leaves."""
+    mine = knobs(model, family)
     eased = INTERVENTIONS.get(condition, ())
     return {name: getattr(mine, name) * (RELIEF if name in eased else 1) for name in STAGES} | {
         "slip": mine.slip * (1 - mine.mend)
     }
 
 
-def likelihood(first: str, second: str, condition: str) -> Array:
+@cache
+def likelihood(first: str, second: str, condition: str, family: str) -> Array:
     """How likely each combination of faults is (128,)."""
-    a, b = rates(first, condition), rates(second, condition)
+    a, b = rates(first, condition, family), rates(second, condition, family)
     each = [a["l1"], a["l2"], a["l3"], a["l4"], b["l1"], b["l3"], b["l4"]]
     return np.array([np.prod([p if x else 1 - p for p, x in zip(each, bits, strict=True)]) for bits in BITS])
 
@@ -160,15 +167,15 @@ def expected(known: Worth, cell: Cell) -> float:
     mode, models, condition = cell
     if mode == "solo":
         right, slipped = known.solo.mean(axis=0)
-        slip = rates(models[0], "")["slip"]
+        slip = rates(models[0], "", known.family)["slip"]
         return float((1 - slip) * right + slip * slipped)
-    return float((known.scores @ likelihood(models[0], models[1], condition)).mean())
+    return float((known.scores @ likelihood(models[0], models[1], condition, known.family)).mean())
 
 
 def expected_stages(known: Worth, cell: Cell) -> Array:
     """Probabilities (2, 5), failed dialogues first and then successful ones: of such a dialogue, and of one that passed
     l1 to l4."""
-    weights = likelihood(cell[1][0], cell[1][1], cell[2])
+    weights = likelihood(cell[1][0], cell[1][1], cell[2], known.family)
     success = known.passed[..., 0]
     table = np.ones_like(known.passed, dtype=np.float64)
     table[..., 1:] = known.passed[..., 1:]
@@ -195,10 +202,10 @@ def by_chance(
     for cell in cells:
         mode, models, condition = cell
         if mode == "solo":
-            slips = drawn(("alone", *models), 1)[0] < rates(models[0], "")["slip"]
+            slips = drawn(("alone", *models), 1)[0] < rates(models[0], "", known.family)["slip"]
             found[cell] = known.solo[at, slips.astype(np.intp)].mean(axis=1)
             continue
-        a, b = (rates(model, condition) for model in models)
+        a, b = (rates(model, condition, known.family) for model in models)
         first = drawn(models[:1], 4)
         struck = [first[i] < a[stage] for i, stage in enumerate(STAGES)]
         told = 2 * struck[0] + struck[1]
@@ -220,7 +227,7 @@ def plan(seeds: int) -> list[dict[str, Any]]:
     return [
         {"model": [*TIERS, PERFECT, TWIN], "mode": ["solo", "homo"], "rollouts": seeds},
         {"model": [*EASED], "mode": ["homo"], "intervention": [*INTERVENTIONS], "rollouts": seeds},
-        {"model": [*dict.fromkeys(m for pair in PAIRS for m in pair)], "pair": PAIRS, "rollouts": seeds},
+        {"pair": [",".join(pair) for pair in PAIRS], "mode": ["hetero"], "rollouts": seeds},
     ]
 
 
@@ -242,11 +249,7 @@ def run(options: Mapping[str, Any], folder: Path) -> list[Row]:
     """Rows of a run in this process, through cassettes, store and all."""
     from collabtax.session import Session
 
-    pairs = options.get("pair", ())
-    given = {k: v for k, v in options.items() if k != "pair"}
-    session = Session({"cassettes": str(folder / "cassettes"), "run": str(folder / "run"), **given}, ROOT)
-    if pairs:  # --pair takes every comma for the one between the models, and these names have some
-        session.settings = replace(session.settings, pair=pairs, mode=("hetero",))
+    session = Session({"cassettes": str(folder / "cassettes"), "run": str(folder / "run"), **options}, ROOT)
     for cell in session.settings.cells("tax"):
         if failures := session.run_cell(cell, lambda rollout: None):
             raise SystemExit(f"{cell.id}: {failures[0]}")
@@ -311,15 +314,6 @@ class Check:
         return low is not None and high is not None and low - NEAR <= self.truth <= high + NEAR
 
 
-def holm(p: Sequence[float]) -> list[float]:
-    """Holm's adjusted p-values, in the order of `p`."""
-    adjusted, most = [0.0] * len(p), 0.0
-    for rank, i in enumerate(sorted(range(len(p)), key=lambda i: p[i])):
-        most = max(most, min(1.0, (len(p) - rank) * p[i]))
-        adjusted[i] = most
-    return adjusted
-
-
 def far(value: float, chance: Array, summed: bool) -> float:
     """Two-sided p-value of `value` among what chance gives: its rank, and where nothing is as far and many tasks were
     `summed`, so that the normal law holds, the normal tail."""
@@ -355,13 +349,34 @@ def ratio_of(model: str) -> Formula:
     return formula
 
 
+def lift_of(model: str, condition: str) -> Formula:
+    return lambda mean: mean(homo(model, condition)) - mean(homo(model))
+
+
+def lift_and_tax_of(model: str, condition: str) -> Formula:
+    return lambda mean: np.array([lift_of(model, condition)(mean), tax_of(model)(mean)])
+
+
+def averaged(values: Sequence[Any]) -> Any:
+    """Over tasks (first axis), of those that have a value."""
+    return np.nanmean(values, axis=0)
+
+
+def ratio_of_means(values: Sequence[Any]) -> Any:
+    """Of the two numbers that each task has (second axis)."""
+    first, second = np.mean(values, axis=0)
+    return first / second
+
+
 def checks(found: Mapping[str, Measured], summary: Any) -> Iterator[Check]:
     """Every estimate of the summary that has a truth."""
 
-    def check(group: str, name: str, estimate: Estimate, tasks: Iterable[str], formula: Formula) -> Check:
+    def check(
+        group: str, name: str, estimate: Estimate, tasks: Iterable[str], formula: Formula, whole: Any = averaged
+    ) -> Check:
         tasks = list(tasks)
-        truth = float(np.mean([formula(found[task].true.__getitem__) for task in tasks]))
-        chance = np.nanmean([formula(found[task].chance.__getitem__) for task in tasks], axis=0)
+        truth = float(whole([formula(found[task].true.__getitem__) for task in tasks]))
+        chance = whole([formula(found[task].chance.__getitem__) for task in tasks])
         assert estimate.value is not None
         return Check(group, name, truth, estimate, far(estimate.value, chance, len(tasks) >= 8))
 
@@ -377,12 +392,15 @@ def checks(found: Mapping[str, Measured], summary: Any) -> Iterator[Check]:
             if one.ratio.value is not None:
                 yield check("ratio gap, one task", name, one.ratio, [one.task], ratio_of(model))
     for effect in summary.effects:
-        first = effect.models[0]
-        tasks = summary.taxes[first].overall.tasks
-        yield check(
-            "change by intervention", f"tier {TIERS.index(first) + 1} {effect.condition}", effect.change, tasks,
-            lambda mean, m=first, c=effect.condition: mean(homo(m, c)) - mean(homo(m)),  # type: ignore[misc]
-        )  # fmt: skip
+        model = effect.models[0]
+        for one in effect.lifts:
+            tasks = [t.task for t in summary.taxes[model].tasks if one.scope in (t.family, "all")]
+            tasks = [task for task in tasks if task in summary.taxes[model].overall.tasks]
+            name = f"tier {TIERS.index(model) + 1} {effect.condition} {one.scope}"
+            yield check("change by intervention", name, one.change, tasks, lift_of(model, effect.condition))
+            if one.closed.value is not None:
+                both = lift_and_tax_of(model, effect.condition)
+                yield check("share of the tax closed", name, one.closed, tasks, both, whole=ratio_of_means)
     for pair, asymmetry in summary.pairs:
         a, b = pair.models
         group = "pair of equals" if TWIN in pair.models else "pair"
@@ -401,6 +419,8 @@ def checks(found: Mapping[str, Measured], summary: Any) -> Iterator[Check]:
         yield check(group, f"{name}: share of the first", pair.phi1, pair.tasks, lambda m, a=a, b=b: share(m, a, b))  # type: ignore[misc]
         if a < b:
             yield check(group, f"{name}: seat asymmetry", asymmetry, pair.tasks, seats)
+        for game in pair.by_task:
+            yield check("tax of a pair, one task", f"{name} {game.task}", game.tax, [game.task], loss)
 
 
 def told_model(model: str) -> str:
@@ -430,11 +450,11 @@ def stage_checks(found: Mapping[str, Measured]) -> Iterator[Check]:
         name = " ".join(filter(None, (told_model(cell[1][0]), cell[2])))
         (cascade,) = cascades("rules", rows, verdicts)
         for number, stage in enumerate(STAGES, 1):
-            by_task: dict[str, list[float]] = {}
-            for row in rows:
-                if (verdict := verdicts[key(row)][stage]) is not None:
-                    by_task.setdefault(row["task"], []).append(float(verdict))
-            estimate = bootstrap(by_task, mean_of, unit="tasks")
+            by_task = {
+                task: [float(v) for row in some if (v := verdicts[key(row)][stage]) is not None]
+                for task, some in partition(rows, lambda row: str(row["task"])).items()
+            }
+            estimate = jackknife({task: values for task, values in by_task.items() if values}, mean_of, unit="tasks")
             truth = float(true[:, number].sum())
             yield check("stage passed", f"{name} {stage}", truth, estimate)
             (rate,) = [r for r in cascade.rates if (r.stage, r.category, r.success) == (stage, "all", False)]
@@ -538,7 +558,7 @@ BETA_Q = (2.0, 3.0)  # of tasks: how often a dialogue fails; 0.4 on average
 BETA_M = (2.0, 3.0)  # of tasks: what a failed dialogue earns; 0.4 on average
 BETA_S = (1.0, 19.0)  # of tasks: how often a model errs alone; 0.05 on average, and then earns 0.5
 ESTIMANDS = ("tax", "ratio gap", "seat asymmetry", "change", "equal models")
-METHODS = ("nested bootstrap", "t over tasks", "BCa over tasks", "t over seeds")
+METHODS = ("t over tasks", "t over seeds")  # the first is the suite's
 
 
 @dataclass(frozen=True)
@@ -593,23 +613,13 @@ class Levels:
         return dict(enumerate(np.stack(columns, axis=-1)))
 
 
-def over_tasks(estimand: str) -> float:
+def mean_of_all_tasks(estimand: str) -> float:
     """The mean quantity of all tasks that could be drawn, by numerical integration."""
     million = Levels.draw(np.random.default_rng(11), 1_000_000, estimand)
     return float(million.truth(estimand).mean())
 
 
-def bca(values: Array) -> tuple[float | None, float | None]:
-    from scipy.stats import bootstrap as resampled
-
-    if np.ptp(values) < NEAR:
-        return float(values[0]), float(values[0])
-    rng = np.random.default_rng(3)
-    found = resampled((values,), np.mean, axis=-1, n_resamples=1000, method="BCa", rng=rng).confidence_interval
-    return float(found.low), float(found.high)
-
-
-def over_seeds(tables: Mapping[int, Array], ratio: bool) -> tuple[float | None, float | None]:
+def as_given(tables: Mapping[int, Array], ratio: bool) -> tuple[float | None, float | None]:
     """The interval that takes the tasks as given: their own squared standard errors add up (Welch and Satterthwaite's
     degrees of freedom); of the ratio by the delta method."""
     from scipy.special import stdtrit
@@ -625,18 +635,10 @@ def over_seeds(tables: Mapping[int, Array], ratio: bool) -> tuple[float | None, 
     return float(np.mean(values)) - half, float(np.mean(values)) + half
 
 
-def intervals(tables: Mapping[int, Array], estimand: str, draws: int) -> dict[str, tuple[float | None, float | None]]:
-    """The interval by each method: the suite's, and others to compare it with."""
-    statistic: Statistic = ratio_gap if estimand == "ratio gap" else difference
-    values = np.array([float(statistic(table.mean(axis=0))) for table in tables.values()])
-    values = values[np.isfinite(values)]
-    suite, plain = nested_bootstrap(tables, statistic, draws=draws), t_interval(values, unit="tasks")
-    return {
-        "nested bootstrap": (suite.low, suite.high),
-        "t over tasks": (plain.low, plain.high),
-        "BCa over tasks": bca(values),
-        "t over seeds": over_seeds(tables, estimand == "ratio gap"),
-    }
+def intervals(tables: Mapping[int, Array], estimand: str) -> dict[str, tuple[float | None, float | None]]:
+    """The interval by each method."""
+    suite = over_tasks(tables, ratio_gap if estimand == "ratio gap" else difference)
+    return {"t over tasks": (suite.low, suite.high), "t over seeds": as_given(tables, estimand == "ratio gap")}
 
 
 @dataclass(frozen=True)
@@ -653,17 +655,17 @@ class Coverage:
     width: dict[str, float]
 
 
-def coverage(estimand: str, reading: str, tasks: int, seeds: int, studies: int, draws: int) -> Coverage:
+def coverage(estimand: str, reading: str, tasks: int, seeds: int, studies: int) -> Coverage:
     """Repeat a small study. Read as "fixed", all have the same tasks, whose mean is the truth; as "drawn", each has
     tasks of its own, and the truth is the mean over all tasks that there could be."""
     rng = np.random.default_rng([*f"{estimand} {reading}".encode(), tasks, seeds])
     levels = Levels.draw(rng, tasks, estimand)
-    truth = float(levels.truth(estimand).mean()) if reading == "fixed" else over_tasks(estimand)
+    truth = float(levels.truth(estimand).mean()) if reading == "fixed" else mean_of_all_tasks(estimand)
     held, found, width = Counter[str](), Counter[str](), Counter[str]()
     for _ in range(studies):
         if reading == "drawn":
             levels = Levels.draw(rng, tasks, estimand)
-        for method, (low, high) in intervals(levels.study(rng, seeds, estimand), estimand, draws).items():
+        for method, (low, high) in intervals(levels.study(rng, seeds, estimand), estimand).items():
             if low is not None and high is not None:
                 held[method] += low - NEAR <= truth <= high + NEAR
                 found[method] += not low - NEAR <= 0 <= high + NEAR
@@ -672,50 +674,81 @@ def coverage(estimand: str, reading: str, tasks: int, seeds: int, studies: int, 
     return Coverage(estimand, reading, tasks, seeds, studies, held, found, widths)
 
 
-def single_tasks(seeds: int, studies: int, draws: int) -> dict[str, int]:
-    """How many intervals of one task hold its truth: of the tax, of the ratio gap, of a share (clusters are rollouts);
-    and in how many studies of 32 tasks of two equal models some task's interval leaves 0 out, and after Holm."""
+def single_tasks(seeds: int, studies: int) -> dict[str, int]:
+    """How many intervals of one task hold its truth, of the tax and of the ratio gap; and in how many studies of 32
+    tasks of two equal models some task's interval leaves 0 out, and after Holm."""
     rng = np.random.default_rng([41, seeds])
     found: Counter[str] = Counter()
     for _ in range(studies):
         one = Levels.draw(rng, 1, "tax")
         (table,) = one.study(rng, seeds, "tax").values()
         for name, estimate, truth in (
-            ("tax, t over seeds", t_interval(table[:, 0] - table[:, 1]), one.truth("tax")[0]),
-            ("ratio gap, bootstrap", nested_bootstrap({0: table}, ratio_gap, draws=draws), one.truth("ratio gap")[0]),
+            ("tax", over_seeds(table, difference), one.truth("tax")[0]),
+            ("ratio gap", over_seeds(table, ratio_gap), one.truth("ratio gap")[0]),
         ):
             found[name] += estimate.low is not None and estimate.low - NEAR <= truth <= (estimate.high or 0) + NEAR
             found[f"{name}, of no width"] += estimate.low == estimate.high
         equals = Levels.draw(rng, 32, "equal models").study(rng, seeds, "equal models").values()
-        each = [t_interval(table[:, 0] - table[:, 1]) for table in equals]
-        ps = [t_test(table[:, 0] - table[:, 1]) for table in equals]
+        each = [over_seeds(table, difference) for table in equals]
         found["equal models, some of 32 tasks"] += any(
             not (e.low or 0) <= NEAR or not (e.high or 0) >= -NEAR for e in each
         )
-        found["equal models, some of 32 tasks after Holm"] += min(holm(ps)) < LEVEL
+        found["equal models, some of 32 tasks after Holm"] += bool(standing(each))
     return dict(found)
 
 
-def t_test(values: Array) -> float:
-    """Two-sided p-value of a mean of 0, that of Student's t interval."""
-    from scipy.special import stdtr
-
-    if np.ptp(values) < NEAR:
-        return 1.0 if abs(values[0]) < NEAR else float("nan")
-    return float(2 * stdtr(len(values) - 1, -abs(values.mean()) / values.std(ddof=1) * len(values) ** 0.5))
+RATIOS = ("stage rate", "overlap of two stages", "kappa of two judges", "share of the tax closed", "slope of figure 5")
 
 
-def shares(tasks: int, studies: int) -> tuple[int, int]:
-    """How many intervals of a share over tasks (stage rates: 20 dialogues a task) hold it, by the suite's bootstrap
-    over tasks and by t over tasks; tasks are drawn."""
-    rng, held, plain = np.random.default_rng([43, tasks]), 0, 0
-    truth = 6 / 9  # mean of Beta(6, 3)
+def ratio_study(kind: str, tasks: int, rng: np.random.Generator) -> dict[int, Array]:
+    """Rows by task from which a ratio of two numbers is estimated. Tasks differ in how many of 20 dialogues fail, and
+    those on which more do have lower stage rates; a task without a failure has no rows."""
+    if kind == "share of the tax closed":
+        levels = Levels.draw(rng, tasks, "change")
+        solo = levels.study(rng, 20, "tax")
+        return {i: np.column_stack([table, solo[i][:, 0]]) for i, table in levels.study(rng, 20, "change").items()}
+    if kind == "slope of figure 5":
+        x = rng.beta(2, 4, (tasks, 1)) + rng.normal(0, 0.1, (tasks, 6))
+        y = 1.35 * x - 0.27 + rng.normal(0, 0.1, (tasks, 1)) + rng.normal(0, 0.1, (tasks, 6))
+        return dict(enumerate(np.stack([x, y, x * x, x * y, y * y], axis=-1)))
+    found = {}
+    for task in range(tasks):
+        fails, alike, both = rng.beta(2, 3), rng.beta(6, 3), rng.beta(6, 2)
+        n = 20 if kind == "kappa of two judges" else int(rng.binomial(20, fails))
+        first = rng.random(n) < alike * (1 - fails / 2)
+        second = np.where(rng.random(n) < both, first, rng.random(n) < 0.6)
+        columns = {"stage rate": [first], "overlap of two stages": [first & second, first | second]}
+        if n:
+            found[task] = np.column_stack(columns.get(kind, [first, second, first & second])).astype(float)
+    return found
+
+
+def ratios(kind: str, tasks: int, studies: int) -> int:
+    """How many of the suite's intervals of such a ratio over drawn tasks hold it."""
+    from collabtax.cascade.agreement import cohen, over_rows
+    from collabtax.cascade.rates import share
+    from collabtax.report.summary import share_closed
+    from collabtax.statistics.pairs import slope_of
+
+    statistic: Statistic = {
+        "stage rate": mean_of, "overlap of two stages": share, "kappa of two judges": cohen,
+        "slope of figure 5": slope_of,
+    }.get(kind, share_closed)  # fmt: skip
+    closed = kind == "share of the tax closed"
+    many = ratio_study(kind, 60_000, np.random.default_rng(12))
+    rows = [table.mean(axis=0, keepdims=True) for table in many.values()] if closed else list(many.values())
+    truth = float(statistic(np.concatenate(rows).mean(axis=0, keepdims=True))[0])
+    rng, held = np.random.default_rng([*kind.encode(), tasks]), 0
     for _ in range(studies):
-        passed = (rng.random((tasks, 20)) < rng.beta(6, 3, (tasks, 1))) * 1.0
-        suite, other = bootstrap(dict(enumerate(passed)), mean_of), t_interval(passed.mean(axis=1), unit="tasks")
-        held += (suite.low or 0) <= truth <= (suite.high or 0)
-        plain += (other.low or 0) <= truth <= (other.high or 0)
-    return held, plain
+        one = ratio_study(kind, tasks, rng)
+        if closed:
+            estimate = over_task_means(one, statistic)
+        else:
+            names = [f"{task:03d}" for task, table in one.items() for _ in table]
+            wide = (-np.inf, np.inf) if kind == "slope of figure 5" else (-1, 1)
+            estimate = over_rows(names, np.concatenate(list(one.values())).tolist(), statistic, wide)
+        held += estimate.low is not None and estimate.low - NEAR <= truth <= (estimate.high or 0.0) + NEAR
+    return held
 
 
 # The command
@@ -782,40 +815,34 @@ def compared(found: Mapping[str, Measured]) -> bool:
     return good and perfect == {1.0}
 
 
-def repeated(pool: Executor, studies: int, draws: int) -> None:
+def repeated(pool: Executor, studies: int) -> None:
     """Part 2."""
     grid = list(product(ESTIMANDS, ("fixed", "drawn"), (8, 32), (5, 20)))
-    jobs = [pool.submit(coverage, *one, studies, draws) for one in grid if one[:2] != ("equal models", "fixed")]
-    single = {seeds: pool.submit(single_tasks, seeds, studies, draws) for seeds in (5, 20, 50)}
-    share = {tasks: pool.submit(shares, tasks, studies) for tasks in (8, 32)}
-    found = [job.result() for job in jobs]
+    jobs = [pool.submit(coverage, *one, studies) for one in grid if one[:2] != ("equal models", "fixed")]
+    few = [pool.submit(coverage, estimand, "drawn", 3, 20, studies) for estimand in ESTIMANDS]
+    single = {seeds: pool.submit(single_tasks, seeds, studies) for seeds in (5, 20, 50)}
+    of_two = {(kind, tasks): pool.submit(ratios, kind, tasks, studies) for kind in RATIOS for tasks in (3, 8, 32)}
+    found = [job.result() for job in (*jobs, *few)]
     print(
         f"\ncoverage of 95 % intervals, % of {studies} studies (standard error of 95 %: {error(0.95, studies):.1f})\n"
     )
-    head = (
-        "| quantity | tasks are | tasks | seeds | " + " | ".join(METHODS) + " | width, nested | width, t over tasks |"
-    )
+    head = "| quantity | tasks are | tasks | seeds | " + " | ".join(METHODS) + " | width, t over tasks | 0 is outside |"
     print(head + "\n" + "|---" * (head.count("|") - 1) + "|")
     for one in found:
         cells = [f"{100 * one.held[method] / studies:.1f}" for method in METHODS]
-        widths = [f"{one.width[method]:.3f}" for method in METHODS[:2]]
-        print("| " + " | ".join([one.estimand, one.reading, str(one.tasks), str(one.seeds), *cells, *widths]) + " |")
-    print("\nhow often 0 is outside of the interval, %\n")
-    head = "| quantity | tasks | seeds | " + " | ".join(METHODS) + " |"
-    print(head + "\n" + "|---" * (head.count("|") - 1) + "|")
-    for one in found:
-        if one.reading == "drawn" and one.estimand in ("seat asymmetry", "equal models"):
-            cells = [f"{100 * one.found[method] / studies:.1f}" for method in METHODS]
-            print("| " + " | ".join([one.estimand, str(one.tasks), str(one.seeds), *cells]) + " |")
+        ends = [f"{one.width[METHODS[0]]:.3f}", f"{100 * one.found[METHODS[0]] / studies:.1f}"]
+        print("| " + " | ".join([one.estimand, one.reading, str(one.tasks), str(one.seeds), *cells, *ends]) + " |")
     print("\none task, % of studies\n")
     names = list(dict.fromkeys(name for job in single.values() for name in job.result()))
     print("| | " + " | ".join(f"{seeds} seeds" for seeds in single) + " |\n|---" + "|---" * len(single) + "|")
     for name in names:
         cells = [f"{100 * job.result().get(name, 0) / studies:.1f}" for job in single.values()]
         print("| " + " | ".join([name, *cells]) + " |")
-    for count, job in share.items():
-        held, plain = (100 * n / studies for n in job.result())
-        print(f"\nshare of dialogues over {count} tasks: bootstrap over tasks {held:.1f} %, t over tasks {plain:.1f} %")
+    print("\nratios over drawn tasks\n\n| | 3 tasks | 8 | 32 |\n|---|---|---|---|")
+    for kind in RATIOS:
+        print(
+            "| " + " | ".join([kind, *(f"{100 * of_two[kind, n].result() / studies:.1f}" for n in (3, 8, 32))]) + " |"
+        )
 
 
 def error(share: float, studies: int) -> float:
@@ -857,7 +884,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if given.part != "coverage":
             good = compared(study(pool, names, given))
         if given.part != "study":
-            repeated(pool, given.studies, 1000)
+            repeated(pool, given.studies)
     print(f"\n{time.monotonic() - begun:.0f} s, load {os.getloadavg()[0]:.1f}")
     return 0 if good else 1
 

@@ -3,7 +3,7 @@
 Whole commands (`pytest benchmarks -n 2 ...`) meet an endpoint on loopback that fails by a seeded plan, full disks,
 folders that cannot be written, a jumping clock and signal 9; the same command is run again until all is finished. What
 is left is compared with an undisturbed run. Targets: no finished rollout lost, nothing finished bought twice, results
-equal.
+equal, and all that the endpoint billed, for replies without text too, in the results' usage.
 
 The endpoint counts a call as bought once it is answered in full. One that is bought again is bought twice if a
 recording of it was there; if not, its answer was on the way at a kill or did not fit on the disk: it is counted apart.
@@ -48,6 +48,7 @@ HANG = 2.0  # seconds of silence before the connection ends
 DRIPS = 20  # pieces of a reply that drips
 LANES = 4  # trials at once: most of them wait
 AGAIN = 6  # times that a command is run at most until it has finished
+PAID = ("prompt", "completion")  # kinds of tokens; others are part of these
 PATIENCE = 300.0  # seconds after which a command counts as hanging
 
 
@@ -57,7 +58,8 @@ PATIENCE = 300.0  # seconds after which a command counts as hanging
 @dataclass(frozen=True)
 class Fault:
     """`send` writes what the client gets in place of a reply, or the reply in an odd way (`answers`). A `share` of the
-    calls meets it, each for `times` (least, most) tries; a storm refuses all calls for a while."""
+    calls meets it, each for `times` (least, most) tries; a storm refuses all calls for a while. What is `billed` tells
+    the usage of the reply."""
 
     name: str
     send: Callable[[Faulty, dict[str, Any]], None]
@@ -65,6 +67,7 @@ class Fault:
     times: tuple[int, int] = (1, 2)
     storm: bool = False
     answers: bool = False
+    billed: bool = False
 
 
 def status(code: int, word: str, **headers: str) -> Callable[[Faulty, dict[str, Any]], None]:
@@ -75,6 +78,11 @@ def status(code: int, word: str, **headers: str) -> Callable[[Faulty, dict[str, 
 def raw(change: Callable[[bytes], bytes]) -> Callable[[Faulty, dict[str, Any]], None]:
     """A body that is what `change` makes of the reply's."""
     return lambda handler, reply: handler.send_bytes(change(json.dumps(reply).encode()))
+
+
+def tokens(reply: dict[str, Any]) -> int:
+    """What a reply is billed for."""
+    return int(reply["usage"]["total_tokens"])
 
 
 def choice(**fields: Any) -> Callable[[Faulty, dict[str, Any]], None]:
@@ -126,9 +134,9 @@ FAULTS = (
     Fault("truncated JSON", raw(lambda data: data[: len(data) // 2])),
     Fault("no JSON", raw(lambda data: b"<html>Please wait</html>")),
     Fault("slow drip", drip, answers=True),
-    Fault("empty choices", lambda handler, reply: handler.send(200, reply | {"choices": []})),
-    Fault("filtered reply", choice(message={"content": ""}, finish_reason="content_filter")),
-    Fault("null content", choice(message={"role": "assistant", "content": None})),
+    Fault("empty choices", lambda handler, reply: handler.send(200, reply | {"choices": []}), billed=True),
+    Fault("filtered reply", choice(message={"content": ""}, finish_reason="content_filter"), billed=True),
+    Fault("null content", choice(message={"role": "assistant", "content": None}), billed=True),
 )
 
 
@@ -148,6 +156,8 @@ class Faulty(Handler):
             fault = self.server.fate(digest)
             if fault is None or fault.answers:
                 self.server.bought(digest)
+            if fault is None or fault.answers or fault.billed:
+                self.server.bill(tokens(reply))
             if fault is None:
                 self.send(200, reply)
             else:
@@ -181,6 +191,7 @@ class Endpoint(Server):
         self.others = [fault for fault in faults if not fault.storm]
         self.seed, self.cassettes = seed, cassettes
         self.injected = self.retries = self.twice = self.again = self.calls = 0
+        self.billed = 0  # tokens
         self.kept: set[str] = set()  # digests of calls that were recorded when a command had ended
         self._tries: Counter[str] = Counter()
         self._failed: set[str] = set()  # digests whose last try met a fault
@@ -210,6 +221,10 @@ class Endpoint(Server):
                 self._tries[digest] += 1
                 return fault
         return None
+
+    def bill(self, tokens: int) -> None:
+        with self._mutex:
+            self.billed += tokens
 
     def bought(self, digest: str) -> None:
         """A call is answered in full."""
@@ -243,13 +258,20 @@ def is_recorded(folder: Path, digest: str) -> bool:
 
 
 def finished(run: Path) -> dict[Key, str]:
-    """The finished rollouts of a run, without what differs from call to call: the latencies."""
+    """The finished rollouts of a run, without what differs from call to call: latencies, and what tries cost that were
+    billed in vain."""
     rows = Store(run, session=0).rows().values()
     return {key(row): canonical(plain(row)) for row in rows if row["outcome"] != "infrastructure"}
 
 
 def plain(row: dict[str, Any]) -> dict[str, Any]:
-    return row | {"turns": [{k: v for k, v in turn.items() if k != "seconds"} for turn in row["turns"]]}
+    turns = [{k: v for k, v in turn.items() if k not in ("seconds", "usage")} for turn in row["turns"]]
+    return {k: v for k, v in row.items() if k not in ("usage", "cost")} | {"turns": turns}
+
+
+def counted(run: Path) -> int:
+    """Tokens in the results of a run."""
+    return sum(n for row in Store(run, session=0).rows().values() for n in map(row["usage"].get, PAID) if n)
 
 
 @dataclass
@@ -364,6 +386,8 @@ class Trial:
         odd = reference.first(self.rollouts).differs(Left.of(self.folder))
         if self.endpoint.again and not at_kills:
             self.said.append(f"{self.endpoint.again} answered calls were not recorded")
+        if self.endpoint.billed != (mine := counted(self.run_folder)) and not at_kills:
+            self.said.append(f"{self.endpoint.billed} tokens were billed, {mine} are in the results")
         one = self.endpoint
         injected = one.injected + self.injected
         notes = [*self.said, *[odd] * bool(odd)]

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import importlib
 import json
 import os
 import subprocess
@@ -80,6 +81,9 @@ def ask(client: str, url: str, lanes: int, seconds: float, folder: Path) -> None
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(seconds):
                 await asyncio.gather(*talks)
+
+    importlib.import_module("collabtax.transport")
+    importlib.import_module("openai.resources.chat.completions")  # loaded at the first call otherwise
 
     print("ready", flush=True)
     sys.stdin.readline()

@@ -3,8 +3,9 @@
 A cassette is a VCR.py file (version 1) whose every interaction is one line of JSON, which is YAML too: a call is saved
 by one append when it ends, a killed run keeps every finished call, and loading needs no YAML parser. A request is
 found by the SHA-256 over its settings and messages (`Conversation.digest`), and stored with the messages since the last
-answer only, so that a file holds the dialogue once. Packed cassettes of a cell lie in one zip file; any VCR.py file is
-read.
+answer only, so that a file holds the dialogue once. What was billed without an answer (an empty or filtered reply) is a
+comment, which VCR.py does not see: it is never replayed, but counted with the answer that followed. Packed cassettes of
+a cell lie in one zip file; any VCR.py file is read.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ import math
 import os
 import re
 import zipfile
-from collections import defaultdict, deque
+from collections import Counter, defaultdict, deque
 from collections.abc import Iterator, Sequence
 from contextvars import ContextVar
 from functools import lru_cache
@@ -30,7 +31,8 @@ from collabtax import __version__
 
 DIGEST = "x-body-sha256"
 HEAD = b"version: 1\n"
-OURS = re.compile(rb"version: 1\n(?:metadata: (\{.*\})\n)?interactions:\n(?=- \{|-? ?\Z)")
+LOST = b'# {"lost":'
+OURS = re.compile(rb"version: 1\n(?:metadata: (\{.*\})\n)?interactions:\n(?=[-#] \{|[-#]? ?\Z)")
 BEGUN = re.compile(rb"version: 1\n(?:m.*\n?)?(?:i[a-z]*:?)?")
 SURROGATE = re.compile("[\ud800-\udfff]")
 NOT_YAML = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")  # legal raw in JSON, not in YAML
@@ -126,7 +128,7 @@ def read_interactions(data: bytes) -> tuple[dict[str, Any], list[dict[str, Any]]
         return {}, []
     if head := OURS.match(data):
         body = data[head.end() : data.rfind(b"\n") + 1].decode()
-        entries = [json.loads(x[2:]) for x in body.split("\n")[:-1]]
+        entries = [json.loads(x[2:]) for x in body.split("\n")[:-1] if not x.startswith("#")]
         for entry in entries:
             _check(entry)
         return json.loads(head[1] or b"{}"), entries
@@ -144,6 +146,20 @@ def read_interactions(data: bytes) -> tuple[dict[str, Any], list[dict[str, Any]]
     except Exception as problem:  # a stranger's file: whatever its parsers say of it
         said = " ".join(str(problem).split())
         raise ValueError(f"not a VCR.py cassette: {said:.200}") from None
+
+
+def read_lost(data: bytes) -> dict[str, Counter[str]]:
+    """Tokens by kind that were billed without an answer, by the digest of the request."""
+    found: dict[str, Counter[str]] = defaultdict(Counter)
+    for text in data[: data.rfind(b"\n") + 1].split(b"\n") if LOST in data else ():
+        if text.startswith(LOST):
+            with contextlib.suppress(
+                ValueError, KeyError, TypeError, AttributeError, RecursionError
+            ):  # another comment
+                told = json.loads(text[2:])
+                usage = {kind: n for kind, n in told["usage"].items() if type(n) is int and n > 0}
+                found[told["lost"]].update(usage)
+    return found
 
 
 def _check(entry: Any) -> None:
@@ -197,6 +213,7 @@ class Cassette:
         self._interactions: list[dict[str, Any]] = []
         self._waiting: dict[str, deque[dict[str, Any]]] = defaultdict(deque)
         self.metadata: dict[str, Any] = {}
+        self._lost: dict[str, Counter[str]] = defaultdict(Counter)
         data = None if mode == "all" else self._read()
         self._whole = (data or b"").rfind(b"\n") + 1  # bytes of whole lines that are known
         self._foreign = data is not None and not (OURS.match(data) or is_begun(data))  # nothing is appended to it
@@ -207,6 +224,7 @@ class Cassette:
                     raise ValueError("its header has no table of models; record anew with --record-mode=all")
             except (ValueError, RecursionError) as problem:
                 raise ValueError(f"cassette {self.shown}: {problem}") from None
+            self._lost = self._lost if self._foreign else read_lost(data)
             for entry in self._interactions:
                 self._waiting[entry["request"]["headers"][DIGEST][0]].append(entry["response"])
         open_end = mode in ("new_episodes", "all") or (mode == "once" and self.is_empty)
@@ -248,6 +266,20 @@ class Cassette:
         data = line(entry)
         if len(secret) > 7:
             data = data.replace(secret.encode(), b"***")
+        self._append(data)
+        response: dict[str, Any] = entry["response"]
+        return response
+
+    def lose(self, asked: Conversation, usage: dict[str, int]) -> None:
+        """Note tokens that were billed for a reply that is no answer."""
+        self._append(b"# " + compact({"lost": asked.digest(), "usage": usage}).encode() + b"\n")
+        self._lost[asked.digest()].update(usage)
+
+    def take_lost(self, digest: str) -> dict[str, int]:
+        """Tokens that were billed for a request beside its answer and are not taken yet."""
+        return dict(self._lost.pop(digest, {}))
+
+    def _append(self, data: bytes) -> None:
         fd = self.hold()
         size = os.fstat(fd).st_size
         if not size:
@@ -260,8 +292,6 @@ class Cassette:
         except OSError:  # a full disk: later calls must not follow half a line
             os.ftruncate(fd, size)
             raise
-        response: dict[str, Any] = entry["response"]
-        return response
 
     def hold(self) -> int:
         """Take the file for writing, before anything is paid for. Raises RuntimeError where somebody else has it."""

@@ -12,7 +12,7 @@ from pathlib import Path
 from statistics import mean
 from typing import Any
 
-from collabtax.plan import LETTERS
+from collabtax.tax.study import LETTERS
 from graders import grade, paths
 from tasks import Frame, Problem, Task, problem
 from tasks.answers import (

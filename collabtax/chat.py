@@ -38,8 +38,8 @@ LIMITS = ("max_completion_tokens", "max_tokens")  # a model knows the one or the
 @dataclass(frozen=True)
 class Completion:
     """What a model said. `finish` is the provider's reason for stopping, "refusal" where only a refusal was given;
-    `usage` counts tokens (prompt, cached, completion, reasoning); `seconds` is the latency, in a replay the recorded
-    one; `cost` is in USD, None where no price is known."""
+    `usage` counts tokens (prompt, cached, completion, reasoning), with those of earlier tries that were billed and said
+    nothing; `seconds` is the latency, in a replay the recorded one; `cost` is in USD, None where no price is known."""
 
     text: str
     finish: str
@@ -82,8 +82,8 @@ class Chat:
             EndpointError: the endpoint failed for good.
             RuntimeError: no cassette is open, or another process is writing it.
         """
-        cassette = current()
-        recorded = cassette.take(asked.digest())
+        cassette, digest = current(), asked.digest()
+        recorded = cassette.take(digest)
         if recorded is None and not cassette.may_record:
             raise cassette.miss(asked)
         if recorded is None and model.in_process:
@@ -97,9 +97,19 @@ class Chat:
         if recorded is not None:
             text, seconds = recorded["body"]["string"], recorded.get("seconds", 0.0)
         else:
-            text, seconds = await self._ask(model, asked)
+            try:
+                text, seconds = await self._ask(model, asked)
+            except EndpointError as problem:
+                problem.usage = cassette.take_lost(digest)
+                problem.cost = model.price(problem.usage) if problem.usage else 0.0
+                raise
         said, finish, usage = read_reply(text)
-        return Completion(said, finish, usage, seconds, model.price(usage))
+        cost = model.price(usage)
+        if lost := cassette.take_lost(digest):
+            extra = model.price(lost)
+            cost = None if cost is None or extra is None else cost + extra
+            usage = {kind: usage.get(kind, 0) + lost.get(kind, 0) for kind in {**usage, **lost}}
+        return Completion(said, finish, usage, seconds, cost)
 
     async def _ask(self, model: Model, asked: Conversation) -> tuple[str, float]:
         import httpx2

@@ -9,8 +9,10 @@ loses nothing: its tasks are handed out again, and a rollout goes on from its ca
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable, Sequence
 from functools import cache
+from itertools import islice
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -20,6 +22,7 @@ from collabtax.session import Session
 
 Told = dict[str, Any]  # what a rollout sends back: outcome, usage, cost, error, recordings that it did not ask for
 AHEAD = 20  # rollouts handed out for each thread of the cluster: enough to keep it busy, few enough to stop soon
+LOOK = 5.0  # seconds after which the threads are counted again: workers come late, and go
 
 
 @cache
@@ -73,13 +76,13 @@ def run(
     shared = json.dumps(given, sort_keys=True), str(root), mine.store.session
     waiting = iter([(cell, seed) for cell in chosen for seed in mine.todo(cell)])
     with client:
-        threads = sum(client.nthreads().values()) or 1
+        threads, counted = sum(client.nthreads().values()) or 1, time.monotonic()
         of: dict[str, tuple[Cell, int]] = {}
 
         def submit(most: int) -> list[Any]:
             """Hand out rollouts; keys name them, so that Dask knows a task that it has to run again."""
             futures = []
-            for (cell, seed), _ in zip(waiting, range(most), strict=False):
+            for cell, seed in islice(waiting, max(most, 0)):
                 name = f"{mine.settings.digest(cell)}-{mine.store.session}-{cell.study}-{cell.id}-{seed}"
                 futures.append(
                     client.submit(rollout, *shared, cell.study, cell.id, seed, key=name, pure=False, retries=3)
@@ -99,7 +102,9 @@ def run(
                     failures.append(f"{cell.id} seed {seed}: {why}")
             else:  # the suite, not the endpoint: a worker without the code, or one that dies again and again
                 failures.append(f"{cell.id} seed {seed}: {future.exception()!r:.300}")
-            for new in submit(1):
+            if time.monotonic() - counted > LOOK:
+                threads, counted = sum(client.nthreads().values()) or 1, time.monotonic()
+            for new in submit(AHEAD * threads - len(of)):
                 pending.add(new)
         client.run(release, *shared)
     return sorted(failures)

@@ -1,8 +1,10 @@
 """How fast an endpoint is asked: as many calls at once, and as many a second, as it accepts.
 
-Two limits, since providers have both kinds. The window bounds the calls under way: it doubles every round trip until
-the first refusal, then grows more slowly. The pace bounds the starts a second: there is none until the first refusal;
-then it is what was accepted between refusals, and a little more, ever more the longer nothing is refused.
+Two limits, since providers have both kinds. The window bounds the calls under way: until the first refusal it doubles
+many times a round trip, since refusals come sooner than answers, but never gets far ahead of what was answered; then it
+grows more slowly. The pace bounds the starts a second: there is none until the first refusal; then it is what was
+accepted between refusals, and a little more, ever more the longer nothing is refused. An endpoint that takes no call at
+all is asked again and again, and the time until it takes one counts for nothing.
 """
 
 from __future__ import annotations
@@ -21,6 +23,8 @@ from pathlib import Path
 from typing import Literal
 
 FIRST_WINDOW = 4.0  # calls under way at first
+RAMP = 0.05  # seconds in which a full window doubles before the first refusal, twice as many each time without answers
+AHEAD = 16, 4  # calls that the ramp allows without any answer, and for each answer more
 GROWTH = 0.2  # part of itself by which the window grows in a round trip once a call was refused; until then it doubles
 FULL = 1.0  # seconds after which it grows too if it is full and nothing was refused, which mostly is at once
 STORM = 3  # failures in a row that halve the window
@@ -53,9 +57,12 @@ class Limiter:
         self._timer: asyncio.TimerHandle | None = None
         self._doubles_to = math.inf  # window up to which it doubles
         self._guessed = False  # the rate, and not measured
+        self._ramp = RAMP  # seconds until a full window doubles
+        self._answered = 0  # calls so far
         self._latency = 0.3  # of the last answer
         self._full_since = 0.0  # the window, with calls that wait for it
         self._open_at = self._next = -math.inf  # no start before these: by a pause, by the pace
+        self._probe = -math.inf  # when the first call after the last pause started
         self._shrunk = self._waited = self._looked = -math.inf  # when last
         self._accepted = 0  # calls so far
         self._marks = deque([(0.0, 0)], maxlen=10)  # when the budget was used up, and calls accepted by then
@@ -99,7 +106,11 @@ class Limiter:
         now = asyncio.get_running_loop().time()
         news = started >= self._shrunk  # what was under way at the last shrinking belongs to the same event
         if fate == "answered":
+            if news and self._refusals > 1:  # it had taken none
+                self._forget(self._open_at, self._marks[-1][1])
             self._refusals = self._failures = 0
+            self._ramp = RAMP
+            self._answered += 1
             self._latency, self._refusing_since = max(now - started, 0.001), None
             if self.under_way >= int(self.window):
                 self._grow(1.0)
@@ -107,12 +118,20 @@ class Limiter:
             self._uncount(started)
             if self._refusing_since is None:
                 self._refusing_since = now
-            if news:
+            if started > self._shrunk:  # a pause follows, so that what started then was under way
                 self._refusals += 1
-                self._doubles_to = self._shrink(min(self.window, self.under_way - 1), now)
-                self._measure(now)
+                window = self._shrink(min(self.window, self.under_way - 1), now)
+                if self._refusals > 1 and started <= self._probe:  # it takes no call now, at whatever pace
+                    self._forget(now, self._accepted)
+                else:
+                    self._doubles_to = window
+                    self._measure(now)
                 asked = asked or FIRST_PAUSE * 2 ** min(self._refusals - 1, 10)
                 asked = max(asked, min(2 / (self.rate or 1.0), 2.0))  # else the budget of a slow one is used up at once
+            elif self._guessed and self._answered < AHEAD[0] and len(self._marks) > 1:  # the guess was too high
+                (begun, before), (end, accepted) = self._marks[-2], self._marks[-1]
+                seen = max(accepted - before, 1) / max(end - begun, self._latency)
+                self.rate = min(self.rate or math.inf, seen)
             if now + asked > self._open_at:
                 self._pause(now, asked)
                 self._write(now)
@@ -146,6 +165,8 @@ class Limiter:
     def _begin(self, now: float) -> float:
         self.under_way += 1
         self._accepted += 1
+        if self._probe < self._open_at:
+            self._probe = now
         if (pace := self._pace(now)) is not None:
             self._next = max(self._next, now - LATE) + 1 / pace
         return now
@@ -162,9 +183,16 @@ class Limiter:
         if self.rate is None:
             return None
         at, accepted = self._marks[-1]
+        now = max(now, at)
         if self._guessed:
             return self.rate * (1 + min((self._accepted - accepted) / 20, (now - at) / 4))
         return self.rate * (1.02 + max((self._accepted - accepted) / 300, (now - at) / 60) ** 2)
+
+    def _forget(self, until: float, accepted: int) -> None:
+        """Nothing was accepted since the budget was used up last: take all that was seen for so much later."""
+        at, before = self._marks[-1]
+        late, more = max(until - at, 0.0), accepted - before
+        self._marks = deque(((at + late, seen + more) for at, seen in self._marks), maxlen=self._marks.maxlen)
 
     def _measure(self, now: float) -> None:
         """The budget is used up: what was accepted since another time that it was is what the endpoint allows, unless
@@ -198,10 +226,13 @@ class Limiter:
                         self._full_since = max(now, self._open_at)
                     if self._failures:
                         break
-                    if now < self._full_since + FULL:
-                        self._wake_at(self._full_since + FULL)
+                    ramps = slow and self.window < AHEAD[0] + AHEAD[1] * self._answered
+                    patience = self._ramp if ramps else FULL
+                    if now < self._full_since + patience:
+                        self._wake_at(self._full_since + patience)
                         break
                     self._grow(self.window)
+                    self._ramp = min(2 * self._ramp, FULL)
                     self._full_since = now
                     continue
                 if (at := max(self._open_at, self._next)) > now:
@@ -251,8 +282,9 @@ class Limiter:
         self._told, self._open_at = max(now, self._open_at), until
         self._owe("asked to wait", until)
         self._tell()
+        self._next = until
         if self._notice and self.rate:  # else all processes would start at that moment
-            self._next = until + random.random() / self.rate
+            self._next += random.random() / self.rate
         self._full_since = until
 
     def _look(self, now: float) -> None:

@@ -6,8 +6,6 @@ import difflib
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from collabtax.cells import MODES
-
 RECORD_MODES = ("none", "once", "new_episodes", "all")
 CLAUSES = ("l1", "l2", "l3", "l4")
 INTERVENTIONS = {"all-four": CLAUSES} | {f"no-{c}": tuple(x for x in CLAUSES if x != c) for c in CLAUSES}
@@ -20,7 +18,25 @@ SWEEPS: dict[str, dict[str, Any]] = {  # a condition -> the settings that its ce
     "difficulty-hard": {"difficulty": "hard"},
     "no-critic": {"critic": False},
 }
-STUDIES = ("tax",)
+STUDIES: tuple[str, ...] = ("tax", "swap")
+MODES = {  # by study
+    "tax": ("solo", "half", "homo", "hetero"),
+    "swap": ("formation", "original", "experienced", "fresh", "task-half", "partner-half", "paraphrase", "labels"),
+    "coop": ("individual", "centralized", "chain"),
+}
+FAMILIES = {
+    "tax": ("spatial", "relational", "csp"), "swap": ("kitchen", "forest", "clinic"), "coop": ("cube", "crafter"),
+}  # fmt: skip
+FORMATIONS = (0, 1, 5, 10)  # episodes that a team plays before it is frozen; 5 unless told
+PLANNERS = (2, 3, 5)  # members of a team that plans together before it acts
+CONDITIONS = {
+    "swap": (
+        *(f"formation-{n}" for n in FORMATIONS if n != 5), "temperature-0", "temperature-1",
+        *(f"planning-{n}" for n in PLANNERS), "no-notice", "told", "plan-first", "together", "held-out",
+    ),
+    "coop": ("repair", "6-agents", "6-agents-repair"),
+}  # fmt: skip
+SEATS = ("both", "alternate")
 
 # name, type (bool: a switch; list: may be repeated), default, metavar, help
 OPTIONS: tuple[tuple[str, type, Any, str, str], ...] = (
@@ -29,10 +45,13 @@ OPTIONS: tuple[tuple[str, type, Any, str, str], ...] = (
     ("model", list, (), "NAME", "a model to measure; may be repeated; without any, the embedded default runs"),
     ("pair", list, (), "A,B", "a pair of models to measure, in both orders; may be repeated"),
     ("task", list, (), "NAME", "a task, or several with commas (default: all)"),
-    ("family", list, (), "NAME", "a family of tasks: spatial, relational, csp (default: all)"),
-    ("mode", list, (), "NAME", "solo, half, homo or hetero, or several with commas (default: all)"),
-    ("study", list, (), "NAME", "a study: tax (default: all)"),
-    ("rollouts", int, 50, "N", "rollouts of each cell (default: 50)"),
+    ("family", list, (), "NAME", "a family of tasks: spatial, relational, csp; in swap kitchen, forest, clinic; in "
+     "coop cube, crafter (default: all)"),
+    ("mode", list, (), "NAME", "solo, half, homo, hetero; in swap a branch: original, experienced, fresh, task-half, "
+     "partner-half, paraphrase (default: the first three); in coop a structure: individual, centralized, chain; "
+     "several with commas (default: all)"),
+    ("study", list, (), "NAME", "a study: tax, swap, coop (default: tax where a model is named, else all)"),
+    ("rollouts", int, 0, "N", "rollouts of each cell, in swap repetitions (default: 50; swap 10, coop 5)"),
     ("max_cost", float, 0.0, "USD", "start no rollout once those of this run have cost this much, all workers and "
      "machines together; exit code 12 (default: no limit)"),
     ("shard", str, "", "I/N", "run the I-th of N parts of the cells only; `python -m collabtax merge` puts "
@@ -40,6 +59,14 @@ OPTIONS: tuple[tuple[str, type, Any, str, str], ...] = (
     ("seed", int, 0, "N", "first seed; a rollout's seed picks its instance and views (default: 0)"),
     ("intervention", list, (), "NAME", f"beside the plain dialogue: {', '.join(INTERVENTIONS)}; several with commas"),
     ("sweep", list, (), "NAME", f"beside the plain cells: cells under {', '.join(SWEEPS)}; several with commas"),
+    ("condition", list, (), "NAME", "swap and coop, beside the plain cells: "
+     f"{', '.join(c for some in CONDITIONS.values() for c in some)}; several with commas"),
+    ("seat", str, "both", "WHICH", "swap: replace in both seats of every repetition, or alternate from one to the next "
+     "(default: both)"),
+    ("episodes", int, 5, "N", "swap: episodes in which a branch is evaluated (default: 5)"),
+    ("labeller", list, (), "NAME", "swap: models that label lines of notebooks, two and an adjudicator, who also "
+     "rewords; may be repeated (default: the model itself)"),
+    ("medqa", str, "", "FILE", "swap: questions of the clinic, MedQA's JSON lines (default: questions made up for it)"),
     ("friction", str, "natural", "LEVEL", "how far apart the agents' frames start: none, natural, strong"),
     ("difficulty", str, "default", "SIZE", "size of the instances: easy, default, hard"),
     ("temperature", float, 0.7, "T", "sampling temperature of the agents (default: 0.7)"),
@@ -65,21 +92,23 @@ OPTIONS: tuple[tuple[str, type, Any, str, str], ...] = (
     ("plan", bool, False, "", "say what would run, how many calls and tokens and what it would cost, and stop"),
 )  # fmt: skip
 CHOICES: dict[str, Sequence[str]] = {
-    "mode": MODES,
+    "mode": tuple(mode for some in MODES.values() for mode in some),
     "study": STUDIES,
+    "condition": tuple(condition for some in CONDITIONS.values() for condition in some),
+    "seat": SEATS,
     "intervention": tuple(INTERVENTIONS),
     "sweep": tuple(SWEEPS),
     "friction": ("none", "natural", "strong"),
     "difficulty": ("easy", "default", "hard"),
     "record_mode": RECORD_MODES,
-    "family": ("spatial", "relational", "csp"),
+    "family": tuple(family for some in FAMILIES.values() for family in some),
 }
 PROFILES: dict[str, dict[str, Any]] = {  # options by name of the profile; what is given beside it wins
     "quick": {"rollouts": 3, "turn_cap": 8, "mode": ["solo", "homo"]},
     "paper": {"rollouts": 50, "turn_cap": 50, "temperature": 0.7, "friction": "natural", "difficulty": "default"},
     "ci": {"record_mode": "none"},
 }
-TABLE_ONLY = ("rollouts_of", "tasks_of")  # in a table: model -> fewer rollouts, model -> fewer tasks
+TABLE_ONLY = ("rollouts_of", "tasks_of", *STUDIES)  # tables: model -> fewer rollouts or tasks; a study's own options
 
 
 def flag(name: str) -> str:

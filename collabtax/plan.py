@@ -7,34 +7,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import mean
 
-from collabtax.agents import prompt
 from collabtax.cassettes import Cassette
 from collabtax.cells import Cell, printable
-from collabtax.options import INTERVENTIONS
-from collabtax.protocols import told
 from collabtax.session import Session
 from collabtax.store import Key, Row
-from tasks import get_task, problem
-
-SAMPLE = 3  # seeds of a cell whose texts are rendered to estimate their length
-EXCHANGES = (1.0, 3.0)  # exchanges that a dialogue takes at least, and is expected to take; at most it is the cap
-REPLY = (40, 150, 600)  # tokens that a reply has at least, is expected to have, and has at most
-LETTERS = 4.0  # characters a token
+from collabtax.study import Load, get_study
 
 BASIS = (
     "basis: rollouts of this run where there are some (expected: mean of the cell, else of the models in this mode; "
-    f"least and most: the extremes); elsewhere {EXCHANGES[1]:g} exchanges a dialogue (least {EXCHANGES[0]:g}, most the "
-    f"cap), {REPLY[1]} tokens a reply ({REPLY[0]} to {REPLY[2]}), {LETTERS:g} characters a token, prompts as rendered "
-    f"for {SAMPLE} seeds of each cell"
+    "least and most: the extremes); elsewhere {}"
 )
-
-
-@dataclass(frozen=True)
-class Load:
-    """What one rollout takes: calls, and tokens by kind as in a record's usage."""
-
-    calls: float
-    usage: Mapping[str, float]
 
 
 @dataclass(frozen=True)
@@ -51,30 +33,6 @@ class Estimate:
     cost: tuple[float, float, float] | None
 
 
-def from_texts(cell: Cell, session: Session) -> tuple[Load, Load, Load]:
-    """Least, expected and most of a rollout, from the texts that would be sent."""
-    settings, task = session.settings.under(cell), get_task(cell.task)
-    views = []
-    for seed in settings.seeds(cell)[:SAMPLE]:
-        one = problem(task, seed, settings.difficulty, settings.friction)
-        views.append(len(told(task, one, None if cell.mode == "solo" else 0)))
-    opening = (len(task.prompt) + len(prompt("collaboration_task")) + sum(views) / len(views)) / LETTERS
-    dialogue = cell.mode in ("homo", "hetero")
-    if dialogue:
-        clauses = [prompt(f"clause_{name}") for name in INTERVENTIONS.get(cell.condition, ())]
-        opening += sum(map(len, (prompt("collaboration_system"), *clauses))) / LETTERS
-    exchanges = (*(min(e, settings.turn_cap) for e in EXCHANGES), float(settings.turn_cap))
-    found = []
-    for exchange, reply in zip(exchanges, REPLY, strict=True):
-        calls = 2 * exchange if dialogue else 1.0 + (cell.mode == "solo" and settings.critic)
-        sent = calls * opening + reply * calls * (calls - 1) / 2  # every call sends the history again
-        spoken = calls * reply
-        read = sum(reader != "program" for reader in settings.extractors)  # one more call each, about the whole record
-        usage = {"prompt": sent + read * (opening + spoken), "completion": spoken + read * reply}
-        found.append(Load(calls + read, usage))
-    return found[0], found[1], found[2]
-
-
 def from_rows(rows: Sequence[Row], extra: int) -> tuple[Load, Load, Load]:
     """Least, expected and most of a rollout, from some that ran; `extra` calls each are no turns."""
     kinds = sorted({kind for row in rows for kind in row["usage"]})
@@ -86,7 +44,7 @@ def from_rows(rows: Sequence[Row], extra: int) -> tuple[Load, Load, Load]:
 
 def estimate(cell: Cell, session: Session, ran: Mapping[Key, Row]) -> Estimate:
     """What the rollouts of `cell` would take that are neither finished nor recorded; `ran` are the run's results."""
-    settings, seeds = session.settings, session.todo(cell)
+    settings, seeds = session.settings.under(cell), session.todo(cell)
     recorded = sum(
         settings.record_mode != "all" and not Cassette(settings.cassette(cell, s), "none").is_empty for s in seeds
     )
@@ -94,7 +52,7 @@ def estimate(cell: Cell, session: Session, ran: Mapping[Key, Row]) -> Estimate:
     alike = [r for r in usable if r["mode"] == cell.mode and tuple(r["models"]) == cell.models]
     same = [r for r in alike if r["task"] == cell.task and r["condition"] == cell.condition]
     readers = [reader for reader in settings.extractors if reader != "program"]
-    loads = from_rows(same or alike, len(readers)) if alike else from_texts(cell, session)
+    loads = from_rows(same or alike, len(readers)) if alike else get_study(cell.study).loads(settings, cell)
     left = len(seeds) - recorded
     costs = [cost(cell, session, load) for load in loads]
     total = None if None in costs else tuple(left * c for c in costs if c is not None)
@@ -140,6 +98,6 @@ def plan(cells: Sequence[Cell], session: Session) -> list[str]:
     return [
         *lines,
         "finished rollouts are reused, recorded ones replayed and graded anew, the others asked",
-        BASIS,
+        *(BASIS.format(get_study(study).basis) for study in dict.fromkeys(cell.study for cell in cells)),
         "nothing was sent",
     ]

@@ -34,8 +34,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "study(name): a case of this study; it runs once for each of its cells")
-    for name in ("spatial", "relational", "csp", "solo", "half", "homo", "hetero"):
-        config.addinivalue_line("markers", f"{name}: cells of this family or mode")
+    from collabtax.options import CHOICES
+
+    for name in (*CHOICES["family"], *CHOICES["mode"]):
+        config.addinivalue_line("markers", f"{marker(name)}: cells of this family or mode")
     if config.getoption("numprocesses", None) and config.getoption("maxschedchunk", None) is None:
         config.option.maxschedchunk = 1  # a case is a whole cell: handing them out singly keeps all workers busy
     if not hasattr(config, "workerinput"):
@@ -83,16 +85,23 @@ def pytest_cmdline_main(config: pytest.Config) -> None:
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     from collabtax.cells import zigzag
 
-    marker = metafunc.definition.get_closest_marker("study")
-    if marker is not None and "cell" in metafunc.fixturenames:
+    study = metafunc.definition.get_closest_marker("study")
+    if study is not None and "cell" in metafunc.fixturenames:
         try:
-            cells = session_of(metafunc.config).settings.cells(marker.args[0])
+            cells = session_of(metafunc.config).settings.cells(study.args[0])
         except pytest.UsageError as problem:
             pytest.exit(str(problem), returncode=pytest.ExitCode.USAGE_ERROR)
         if workers := getattr(metafunc.config, "workerinput", {}).get("workercount"):
-            cells = zigzag(cells, workers)
-        marks = [[getattr(pytest.mark, c.family), getattr(pytest.mark, c.mode)] for c in cells]
+            from collabtax.study import get_study
+
+            cells = zigzag(cells, workers, get_study(study.args[0]).length)
+        marks = [[getattr(pytest.mark, marker(name)) for name in (c.family, c.mode)] for c in cells]
         metafunc.parametrize("cell", [pytest.param(c, id=c.id, marks=m) for c, m in zip(cells, marks, strict=True)])
+
+
+def marker(name: str) -> str:
+    """The marker of a family or mode: `-m "fresh and kitchen"` takes names without dashes."""
+    return name.replace("-", "_")
 
 
 @pytest.fixture
@@ -101,8 +110,9 @@ def run_cell(request: pytest.FixtureRequest) -> Iterator[Any]:
     sender, session = Sender(request.node), session_of(request.config)
 
     def run(cell: Cell) -> list[str]:
-        sender.tally.resumed += len(session.settings.seeds(cell)) - len(session.todo(cell))
-        return session.run_cell(cell, lambda rollout: sender.count(cell.id, rollout), sender.waited)
+        todo = session.todo(cell)
+        sender.tally.resumed += len(session.settings.seeds(cell)) - len(todo)
+        return session.run_cell(cell, lambda rollout: sender.count(cell.id, rollout), sender.waited, todo)
 
     yield run
     sender.flush(cells=1)
@@ -231,6 +241,6 @@ class Controller:
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
         if self.lines:
-            terminalreporter.section("collaboration tax")
+            terminalreporter.section("collabtax")
             for line in self.lines:
                 terminalreporter.write_line(line)

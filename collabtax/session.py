@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+import fcntl
+import hashlib
+import os
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from collabtax.cassettes import canonical
 from collabtax.cells import Cell
 from collabtax.chat import Chat
 from collabtax.rollouts import Rollout, run_cell, run_rollout
 from collabtax.settings import settings
 from collabtax.store import Key, Store, key
+from collabtax.study import Row, get_study
 
 SPENT = "nothing was started any more after --max-cost"
 
@@ -25,6 +31,7 @@ class Session:
         self.settings = settings(given, root)
         self.store = Store(self.settings.run, number)
         self._broken = ""  # why results can no longer be stored
+        self._needed: dict[tuple[Cell, int], asyncio.Task[Row]] = {}
         self._runner = asyncio.Runner()
         self._waited: Callable[[str, float], None] = lambda cause, seconds: None
         self._chat = Chat(
@@ -59,10 +66,11 @@ class Session:
         return [seed for seed, one in self.keys(cell).items() if one not in self._finished]
 
     def run_cell(
-        self, cell: Cell, count: Callable[[Rollout], None], waited: Callable[[str, float], None] | None = None
-    ) -> list[str]:
+        self, cell: Cell, count: Callable[[Rollout], None], waited: Callable[[str, float], None] | None = None,
+        todo: Sequence[int] | None = None,
+    ) -> list[str]:  # fmt: skip
         """Run what is not finished of `cell`; `count` gets each rollout once it is stored, `waited` gets cause and
-        seconds of each pause before a call is tried again.
+        seconds of each pause before a call is tried again; `todo` are the seeds, where they are known.
 
         Returns:
             One line for each rollout that could not be run. Once a result could not be stored nothing runs any more.
@@ -70,15 +78,16 @@ class Session:
         failures: list[str] = []
         self._waited = waited or self._waited
 
-        def done(rollout: Rollout) -> None:
-            self.store.add(rollout.row())
+        async def run(seed: int) -> None:
+            rollout = await self.rollout(cell, seed)
             if rollout.outcome == "infrastructure":
                 failures.append(f"seed {rollout.seed}: {rollout.error}")
             count(rollout)
 
         if not self._broken and not self.settings.plan:
+            seeds = self.todo(cell) if todo is None else todo
             try:
-                self._runner.run(run_cell(cell, self.todo(cell), self.settings, self._chat, done, self.may_start))
+                self._runner.run(run_cell(seeds, self.settings.concurrency, run, self.may_start))
             except* OSError as group:
                 self._broken = f"results cannot be stored: {group.exceptions[0]}; make room and run the same again"
             finally:
@@ -86,10 +95,53 @@ class Session:
         return [*sorted(failures), *filter(None, [self._broken])]
 
     async def rollout(self, cell: Cell, seed: int) -> Rollout:
-        """Run one rollout in the caller's event loop, and store it."""
-        done = await run_rollout(cell, seed, self.settings, self._chat)
+        """Run one rollout in the caller's event loop, and store it; what it builds on comes first, once."""
+        study = get_study(cell.study)
+        if study.is_needed(cell):
+            return Rollout(**await self.shared(cell, seed))
+        needed = [await self.shared(other, at) for other, at in study.needs(cell, seed)]
+        done = await run_rollout(cell, seed, self.settings, self._chat, needed)
         self.store.add(done.row())
         return done
+
+    async def shared(self, cell: Cell, seed: int) -> Row:
+        """The result of a rollout that others build on: run by whoever needs it first, in this process or another."""
+        if (cell, seed) not in self._needed:
+            self._needed[cell, seed] = asyncio.create_task(self._once(cell, seed))
+        return await self._needed[cell, seed]
+
+    async def _once(self, cell: Cell, seed: int) -> Row:
+        key = self.keys(cell)[seed]
+        async with self._alone(key):
+            if self.settings.record_mode not in ("none", "all"):
+                found = self.store.rows().get(key)
+                if found is not None and found["outcome"] != "infrastructure":
+                    return found
+            needed = [await self.shared(other, at) for other, at in get_study(cell.study).needs(cell, seed)]
+            done = await run_rollout(cell, seed, self.settings, self._chat, needed)
+            self.store.add(done.row())
+            return done.row()
+
+    @asynccontextmanager
+    async def _alone(self, key: Key) -> AsyncIterator[None]:
+        """Only one process at a time runs the rollout of `key`. A replay costs nothing and waits for nobody."""
+        if self.settings.record_mode == "none":
+            yield
+            return
+        name = hashlib.sha256(canonical(key).encode()).hexdigest()[:16]
+        folder = self.settings.run / "shared"
+        folder.mkdir(parents=True, exist_ok=True)
+        fd = os.open(folder / f"{name}.lock", os.O_RDWR | os.O_CREAT, 0o644)
+        try:
+            while True:
+                try:
+                    fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    break
+                except BlockingIOError:
+                    await asyncio.sleep(0.2)
+            yield
+        finally:
+            os.close(fd)
 
     def may_start(self) -> bool:
         """Whether there is money for another rollout; once there is not, none starts any more."""

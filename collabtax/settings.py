@@ -15,17 +15,16 @@ import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
 from collabtax.cassettes import canonical
-from collabtax.cells import MODES, Cell, slug, tax_cells
+from collabtax.cells import Cell, slug
 from collabtax.models import Model, load_model, read_models
-from collabtax.options import CHOICES, OPTIONS, PROFILES, STUDIES, SWEEPS, TABLE_ONLY, choose, flag
+from collabtax.options import CHOICES, MODES, OPTIONS, PROFILES, STUDIES, TABLE_ONLY, choose, flag
+from collabtax.study import get_study
 
 KEYS = (*(option[0] for option in OPTIONS), *TABLE_ONLY)
-PROTOCOL_VERSION = 1  # raised whenever what is sent changes by other means than a file in prompts/
 
 
 @dataclass(frozen=True)
@@ -64,74 +63,63 @@ class Settings:
     retry_failed: bool
     max_cost: float  # USD; 0: no limit
     shard: tuple[int, int] | None  # which part, from 1, of how many
+    condition: tuple[str, ...]
+    seat: str
+    labeller: tuple[str, ...]
+    episodes: int
+    medqa: Path | None
+    own: Mapping[str, Settings]  # of studies that have a table of their own
+
+    @property
+    def members(self) -> tuple[str, ...]:
+        """Every model that is measured, each once."""
+        return tuple(dict.fromkeys((*self.model, *(m for pair in self.pair for m in pair))))
+
+    def of(self, study: str) -> Settings:
+        """The settings of a study: those of the run, unless it has a table of its own."""
+        return self.own.get(study, self)
+
+    def under(self, cell: Cell) -> Settings:
+        """The settings of a cell: those of its study, unless its condition changes them."""
+        settings = self.of(cell.study)
+        return get_study(cell.study).under(settings, cell)
 
     def cells(self, study: str) -> list[Cell]:
         """The cells of `study`, in a fixed order, each once."""
         if study not in self.study:
             return []
-        from tasks import get_task
+        own = self.of(study)
+        cells = dict.fromkeys(get_study(study).cells(own))
+        cells = {c: None for c in cells if own.shard is None or part_of(c, own.shard[1]) == own.shard[0]}
+        return [c for c in cells if all(c.task in own.tasks_of.get(m, (c.task,)) for m in c.models)]
 
-        tasks = [(name, get_task(name).family) for name in self.task]
-        members = dict.fromkeys((*self.model, *(m for pair in self.pair for m in pair)))
-        cells = dict.fromkeys(tax_cells(tasks, list(members), self.pair, self.mode, self.intervention, self.sweep))
-        cells = {c: None for c in cells if self.shard is None or part_of(c, self.shard[1]) == self.shard[0]}
-        return [c for c in cells if all(c.task in self.tasks_of.get(m, (c.task,)) for m in c.models)]
-
-    def seeds(self, cell: Cell) -> range:
+    def seeds(self, cell: Cell) -> Sequence[int]:
         """The seeds of a cell's rollouts: the same for every mode and model, so that differences are paired."""
-        return range(
-            self.seed, self.seed + min([self.rollouts, *(self.rollouts_of.get(m, self.rollouts) for m in cell.models)])
-        )
+        own, study = self.of(cell.study), get_study(cell.study)
+        count = min([own.rollouts, *(own.rollouts_of.get(m, own.rollouts) for m in cell.models)])
+        return study.seeds(own, cell, range(own.seed, own.seed + count))
 
     @property
     def extractors(self) -> tuple[str, ...]:
         """What reads answers: "program" or a model. The first one counts, a second one is compared with it."""
         return extractors(self.extractor)
 
-    @cached_property
-    def said(self) -> dict[str, Any]:
-        """What changes what a rollout says or how it is read, apart from cell and seed."""
-        return {
-            "friction": self.friction,
-            "difficulty": self.difficulty,
-            "temperature": self.temperature,
-            "turn_cap": self.turn_cap,
-            "critic": self.critic,
-            "extractor": self.extractor,
-        }
-
-    def under(self, cell: Cell) -> Settings:
-        """The settings of a cell: those of the run, unless its condition is one of a sweep."""
-        return self._swept.get(cell.condition, self)
-
-    @cached_property
-    def _swept(self) -> dict[str, Settings]:
-        return {sweep: replace(self, **SWEEPS[sweep]) for sweep in self.sweep}
-
-    def versions(self, cell: Cell) -> dict[str, int | str]:
-        """Versions of what a cell's scores depend on; of the protocol's texts it is their digest."""
-        import graders
-        from tasks import get_task
-
-        return {
-            "task": get_task(cell.task).version,
-            "prompts": prompts_digest(),
-            "protocol": PROTOCOL_VERSION,
-            "graders": graders.VERSION,
-        }
+    def said(self, cell: Cell) -> dict[str, Any]:
+        """What changes what a rollout of a cell says or how it is read, apart from cell and seed."""
+        return get_study(cell.study).said(self.under(cell), cell)
 
     def digest(self, cell: Cell, graders: bool = True) -> str:
         """Names the settings of a cell's rollouts: equal digests may be compared and resumed, others may not. Without
         `graders` their version is left out: what was said is then the same, and how it is graded may differ."""
-        asked = [self.models[m].settings(self.temperature) for m in cell.models]
-        asked += [self.models[reader].settings(0) for reader in self.extractors if reader != "program"]
-        versions = {k: v for k, v in self.versions(cell).items() if graders or k != "graders"}
-        idle = {"solo": ("turn_cap",), "half": ("turn_cap", "critic")}.get(cell.mode, ("critic",))
-        said = {k: v for k, v in self.under(cell).said.items() if k not in idle}
-        return hashlib.sha256(canonical([said, versions, asked]).encode()).hexdigest()[:12]
+        own, study = self.under(cell), get_study(cell.study)
+        asked = [own.models[m].settings(own.temperature) for m in cell.models]
+        asked += [own.models[reader].settings(0) for reader in own.extractors if reader != "program"]
+        versions = {k: v for k, v in study.versions(cell).items() if graders or k != "graders"}
+        return hashlib.sha256(canonical([study.said(own, cell), versions, asked]).encode()).hexdigest()[:12]
 
     def cassette(self, cell: Cell, seed: int) -> Path:
         """Where a rollout is recorded. Settings that change every request have folders of their own."""
+        self = self.of(cell.study)
         differs = [self.difficulty] * (self.difficulty != "default") + [self.friction] * (self.friction != "natural")
         differs += [f"t{self.temperature:g}"] * (self.temperature != 0.7)
         return self.cassettes.joinpath(cell.study, *differs, cell.id, f"{seed:04d}.yaml")
@@ -139,7 +127,11 @@ class Settings:
 
 def part_of(cell: Cell, parts: int) -> int:
     """Which of `parts` parts of a study a cell belongs to, from 1: the same on every machine, whatever else is run."""
-    return int.from_bytes(hashlib.sha256(f"{cell.study}/{cell.id}".encode()).digest()[:8], "big") % parts + 1
+    return (
+        int.from_bytes(hashlib.sha256(f"{cell.study}/{get_study(cell.study).group(cell)}".encode()).digest()[:8], "big")
+        % parts
+        + 1
+    )
 
 
 def read_shard(told: str) -> tuple[int, int] | None:
@@ -156,20 +148,13 @@ def extractors(told: str) -> tuple[str, ...]:
     return tuple(reader.strip() for reader in told.split(","))
 
 
-@cache
-def prompts_digest() -> str:
-    """Names the wording of all protocol texts."""
-    texts = [(p.name, p.read_text(encoding="utf-8")) for p in sorted((Path(__file__).parent / "prompts").glob("*.txt"))]
-    return hashlib.sha256(canonical(texts).encode()).hexdigest()[:8]
-
-
 def convert(name: str, kind: type, value: Any) -> Any:
     """One option's value from the command line or a table. Raises ValueError in one line."""
     if kind is list:
         values = value if isinstance(value, list | tuple) else [value]
         if odd := [v for v in values if not isinstance(v, str)]:
             raise ValueError(f"{flag(name)} {odd[0]!r} is not a text; write it in quotes")
-        if name in ("model", "pair"):
+        if name in ("model", "pair", "labeller"):
             return tuple(dict.fromkeys(v.strip() for v in values))
         parts = tuple(dict.fromkeys(part.strip() for v in values for part in v.split(",") if part.strip()))
         if values and not parts:
@@ -229,8 +214,6 @@ def settings(given: Mapping[str, Any], root: Path) -> Settings:
     Raises:
         ValueError: one line that names the value, what was expected and the remedy.
     """
-    from tasks import all_tasks
-
     table = read_table(root / "pyproject.toml", "tool", "collabtax")
     if wanted := convert("profile", str, given.get("profile", table.get("profile", ""))):
         table |= read_profile(root / "pyproject.toml", wanted)
@@ -239,27 +222,59 @@ def settings(given: Mapping[str, Any], root: Path) -> Settings:
     if embedded:
         folder = root / (convert("cassettes", str, table.get("cassettes", "")) or "cassettes")
         table = read_table(folder / "default.toml") | table
+    own = {study: tables(study, table.pop(study, {})) for study in STUDIES}
+    shipped = [s for s in STUDIES if s == "tax" or own[s]] if embedded else ["tax"]
+    studies = convert("study", list, table.get("study", shipped)) or STUDIES
+    choose("study", studies, STUDIES)
+    known = dict(task for study in studies for task in get_study(study).tasks)
+    built = {s: build(s, {**table, **own[s], **given}, root, embedded, known) for s in studies}
+    first = next(iter(built.values()))
+    if not any(one.task for one in built.values()):
+        asked = {name: convert(name, list, table.get(name, ())) for name in ("task", "family")}
+        said = " ".join(f"{flag(name)} {','.join(got)}" for name, got in asked.items())
+        raise ValueError(f"no task is left: {said}")
+    if not any(one.mode for one in built.values()):
+        modes = ", ".join(mode for study in studies for mode in MODES[study])
+        raise ValueError(f"--mode {','.join(convert('mode', list, table['mode']))} is none of these: {modes}")
+    if len(studies) == 1:
+        return first
+    models = {name: model for one in built.values() for name, model in one.models.items()}
+    return replace(first, study=tuple(built), models=models, own=built)
+
+
+def tables(study: str, own: Any) -> dict[str, Any]:
+    """A study's own options. Raises ValueError in one line."""
+    if not isinstance(own, dict):
+        raise ValueError(f"{study} {own!r:.100} is no table; write its options below a line [{study}]")
+    choose(study, own, [key for key in KEYS if key not in STUDIES])
+    return dict(own)
+
+
+def build(
+    study: str, table: Mapping[str, Any], root: Path, embedded: bool, known: Mapping[str, str]
+) -> Settings:  # fmt: skip
+    """The settings of a study that a table of options makes; `known`: family by task, of all studies that run. Raises
+    ValueError in one line."""
     value = {}
     for name, kind, default, *_ in OPTIONS:
         value[name] = convert(name, kind, table.get(name, default))
         if kind is str and default and not value[name]:
             raise ValueError(f"{flag(name)} '' is empty; leave it out for {default}")
-    for name, known in CHOICES.items():
-        got = value[name]
-        if got:
-            choose(name, got if isinstance(got, tuple) else (got,), known)
+    for name, choices in CHOICES.items():
+        if got := value[name]:
+            choose(name, got if isinstance(got, tuple) else (got,), choices)
     for name, least in (
-        ("rollouts", 1),
+        ("rollouts", 1 if "rollouts" in table else 0),
         ("turn_cap", 1),
         ("concurrency", 1),
         ("seed", 0),
         ("temperature", 0),
         ("max_cost", 0),
+        ("episodes", 1),
     ):
         if not value[name] >= least:
             raise ValueError(f"{flag(name)} {value[name]} is too small; the least is {least}")
-    tasks = {t.name: t.family for t in all_tasks()}
-    choose("task", value["task"], list(tasks))
+    choose("task", value["task"], list(known))
     pairs = []
     for text in value["pair"]:
         members = tuple(part.strip() for part in re.split(r",(?!\s*\w+=)", text))  # sim/l1=0.1,l2=0.2 is one name
@@ -269,18 +284,20 @@ def settings(given: Mapping[str, Any], root: Path) -> Settings:
     if not all(value["model"]):
         raise ValueError("--model '' is empty; give the name that the endpoint knows the model by")
     if embedded and not (value["model"] or pairs):
-        raise ValueError(f"no model: give --model NAME, or restore {folder / 'default.toml'} for the embedded default")
+        default = root / value["cassettes"] / "default.toml"
+        raise ValueError(f"no model: give --model NAME, or restore {default} for the embedded default")
     entries = read_models(root / value["models"]) if value["models"] else {}
     names = [*value["model"], *(m for p in pairs for m in p)]
     readers = extractors(value["extractor"])
     if not all(readers) or len(readers) > 2 or len(set(readers)) < len(readers):
         raise ValueError(f"--extractor {value['extractor']!r} is not program, a model, or two of them with a comma")
     names += [reader for reader in readers if reader != "program"]
+    names += value["labeller"]
     for name in names:
         if name.startswith("sim/") and "base_url" not in entries.get(name, {}):
-            from collabtax.sim.policy import knobs
+            from collabtax.sim.cast import check
 
-            knobs(name)  # raises for a simulated model that is not there
+            check(name)
     rollouts_of = table.get("rollouts_of", {})
     if not isinstance(rollouts_of, dict):
         raise ValueError(f"rollouts_of {rollouts_of!r} is no table; write a line MODEL = NUMBER for each model")
@@ -291,8 +308,8 @@ def settings(given: Mapping[str, Any], root: Path) -> Settings:
     if not isinstance(tasks_of, dict) or not all(isinstance(names, list) for names in tasks_of.values()):
         raise ValueError(f"tasks_of {tasks_of!r:.200} is no table; write a line MODEL = [TASK, ...] for each model")
     for names_of in tasks_of.values():
-        choose("task", names_of, list(tasks))
-    mode = value["mode"] or MODES
+        choose("task", names_of, list(known))
+    modes = [mode for mode in MODES[study] if not value["mode"] or mode in value["mode"]]
     record_mode = value["record_mode"] or ("none" if embedded else "new_episodes")
     if value["baseline"] and record_mode != "none":
         raise ValueError(f"--baseline {value['baseline']} is about recordings; add --record-mode=none")
@@ -300,12 +317,10 @@ def settings(given: Mapping[str, Any], root: Path) -> Settings:
         raise ValueError("--update-baseline has no file to write; name it with --baseline FILE")
     cassettes = root / value["cassettes"]
     chosen = tuple(
-        name for name, family in tasks.items()
+        name for name, family in get_study(study).tasks
         if (not value["task"] or name in value["task"]) and (not value["family"] or family in value["family"])
     )  # fmt: skip
-    if not chosen:
-        raise ValueError(f"no task is left: --task {','.join(value['task'])} --family {','.join(value['family'])}")
-    if mode == ("hetero",) and not pairs:
+    if modes == ["hetero"] and not pairs:
         raise ValueError("--mode hetero has no pair to run; name one, like --pair A,B")
     markdown = value["markdown"] or os.environ.get("GITHUB_STEP_SUMMARY", "")
     models = {name: load_model(name, entries) for name in dict.fromkeys(names)}
@@ -323,8 +338,8 @@ def settings(given: Mapping[str, Any], root: Path) -> Settings:
     ).hexdigest()
     run = root / value["run"] if value["run"] else root / "runs" / f"{name}-{mark[:8]}"
     return Settings(
-        model=value["model"], pair=tuple(pairs), task=chosen, mode=tuple(m for m in MODES if m in mode),
-        study=value["study"] or STUDIES, rollouts=value["rollouts"], rollouts_of=rollouts_of, tasks_of=tasks_of,
+        model=value["model"], pair=tuple(pairs), task=chosen, mode=tuple(modes),
+        study=(study,), rollouts=value["rollouts"] or get_study(study).rollouts, rollouts_of=rollouts_of, tasks_of=tasks_of,
         seed=value["seed"],
         intervention=value["intervention"], sweep=value["sweep"],
         friction=value["friction"], difficulty=value["difficulty"],
@@ -334,5 +349,6 @@ def settings(given: Mapping[str, Any], root: Path) -> Settings:
         plan=value["plan"], embedded=embedded, baseline=root / value["baseline"] if value["baseline"] else None,
         update_baseline=value["update_baseline"], markdown=root / markdown if markdown else None,
         dask=value["dask"], retry_failed=value["retry_failed"], max_cost=value["max_cost"],
-        shard=read_shard(value["shard"]),
+        shard=read_shard(value["shard"]), condition=value["condition"], seat=value["seat"], labeller=value["labeller"],
+        episodes=value["episodes"], medqa=root / value["medqa"] if value["medqa"] else None, own={},
     )  # fmt: skip

@@ -11,16 +11,18 @@ import time
 
 import httpx2
 
-from collabtax.cassettes import Conversation, current
+from collabtax.cassettes import Cassette, Conversation, current
 from collabtax.replies import ReplyError, read_reply
 
 
-def is_answer(text: str) -> bool:
+def is_answer(text: str, asked: Conversation, cassette: Cassette) -> bool:
     """Whether a reply holds what a model said. Anything else (no choice, no text, filtered, cut JSON) is a fault of the
-    way there: it is not recorded, so that no replay or resume repeats it."""
+    way there: it is not recorded, so that no replay or resume repeats it, but what it cost is."""
     try:
         read_reply(text)
-    except ReplyError:
+    except ReplyError as problem:
+        if problem.usage:
+            cassette.lose(asked, problem.usage)
         return False
     return True
 
@@ -52,7 +54,7 @@ class CassetteTransport(httpx2.AsyncBaseTransport):
                 await reply.aclose()
             seconds = time.perf_counter() - start
             text = content.decode(errors="replace")
-            if not (reply.is_success and is_answer(text)):
+            if not (reply.is_success and is_answer(text, asked, cassette)):
                 kept = [
                     (k, v)
                     for k, v in reply.headers.items()

@@ -21,7 +21,7 @@ import pytest
 from collabtax.agents import relayed
 from collabtax.replies import ReplyError, read_reply
 from collabtax.report.pages import environment
-from collabtax.statistics import bootstrap, mean_of, replicates, t_interval
+from collabtax.statistics import jackknife, mean_of, t_interval
 from graders import RULES
 from graders.extract import interpret, outcome, read
 from graders.extract.marker import ends
@@ -76,6 +76,8 @@ COVERED: dict[str, tuple[str, ...]] = {
              "test_chat::test_a_limit_is_corrected_and_not_left_out"),
     "B013": ("test_cases::test_replies_without_words", "test_chat::test_faults_that_stay_fail_at_once"),
     "B014": ("test_cases::test_replies_without_words", "test_chat::test_faults_that_stay_fail_at_once"),
+    "B016": ("test_mechanism::test_empty_replies_are_counted_and_told", "test_cases::test_replies_without_words",
+             "test_cascade::test_a_judge_that_says_nothing_has_no_verdict"),
     "B025": ("test_tasks::test_same_bytes_in_another_process", "test_cases::test_no_order_of_sets_reaches_a_seed"),
     "B027": ("test_tasks::test_seeds_are_hashed_and_not_added", "test_cases::test_no_order_of_sets_reaches_a_seed"),
     "B029": ("test_settings::test_every_cell_has_an_id_of_its_own",
@@ -89,6 +91,10 @@ COVERED: dict[str, tuple[str, ...]] = {
     "B039": ("test_cases::test_no_answer_is_told_from_a_wrong_one", "test_extract::test_outcome"),
     "B041": ("test_oracles::test_solver_and_grader_agree_with_the_oracle",),
     "B042": ("test_tasks::test_attempts_are_bounded", "test_tasks::test_contract"),
+    "B044": ("test_cascade::test_words_that_hold_a_verdict_are_none", "test_cascade::test_verdicts_are_read_strictly"),
+    "B046": ("test_cascade::test_two_verdicts_are_none", "test_cascade::test_verdicts_are_read_strictly"),
+    "B047": ("test_cascade::test_a_note_to_the_judge_stays_in_the_record",
+             "test_cascade::test_probes_tell_who_is_moved_by_order_and_injection"),
     "B050": ("test_cases::test_whatever_a_template_is_called_it_escapes", "test_report::test_hostile_text_stays_text"),
     "B051": ("test_cases::test_whatever_a_template_is_called_it_escapes",
              "test_report::test_what_agents_saw_is_shown_as_they_saw_it"),
@@ -108,27 +114,24 @@ COVERED: dict[str, tuple[str, ...]] = {
              "test_graders::test_any_scheme_will_do"),
     "B069": ("test_graders::test_chance_of_a_random_walk_is_measured",
              "test_graders::test_one_scheme_for_the_whole_answer", "test_cases::test_no_scheme_for_each_step"),
-    "B070": ("test_statistics::test_both_clusterings_of_the_same_rollouts", "test_cases::test_clusters_count_as_drawn"),
-    "B071": ("test_statistics::test_duplicate_draws_count_as_often_as_drawn",
-             "test_cases::test_clusters_count_as_drawn"),
+    "B070": ("test_statistics::test_both_clusterings_of_the_same_rollouts",
+             "test_statistics::test_clusters_of_many_rows_count_once",
+             "test_cases::test_rollouts_of_a_task_are_one_unit"),
+    "B071": ("test_statistics::test_standard_error_is_the_analytic_one",
+             "test_prediction::test_refits_count_a_task_as_often_as_drawn"),
     "B074": ("test_cases::test_replies_without_words", "test_chat::test_the_filter_waits_longer_than_the_network"),
     "B075": ("test_cases::test_words_beside_a_refusal_are_delivered", "test_chat::test_what_counts_as_said"),
     "B085": ("test_cases::test_moves_that_are_none", "test_graders::test_no_leak_through_a_corner_of_walls"),
     "B086": ("test_cases::test_moves_that_are_none", "test_graders::test_free_cells_listed_row_by_row_are_no_path"),
     "B087": ("test_cases::test_moves_that_are_none", "test_graders::test_worked_paths"),
+    "B091": ("test_cascade::test_an_outage_leaves_labels_out_and_says_how_many",
+             "test_cascade::test_failed_calls_are_missing_and_unreadable_verdicts_are_null"),
+    "B092": ("test_cascade::test_kappa_of_one_label_is_undefined", "test_cascade::test_degenerate_tables"),
     "B104": ("test_cases::test_markers", "test_protocols::test_neighbours_of_reported_markers_that_are_an_act"),
     "B105": ("test_cases::test_how_a_dialogue_ends_says_nothing_about_its_answer",
              "test_protocols::test_an_exchange_is_one_turn_from_each"),
     "B111": ("test_cases::test_an_edge_listed_both_ways_is_one",),
 }  # fmt: skip
-LATER = {  # id -> why nothing here covers it
-    "B016": "needs the judge; empty replies are failures of the call here, counted apart (see B013)",
-    "B044": "needs the judge, which is being built",
-    "B046": "needs the judge, which is being built",
-    "B047": "needs the judge, which is being built",
-    "B091": "needs the judge, which is being built",
-    "B092": "needs the agreement of judges, which is being built with the judge",
-}
 
 
 def test_every_report_is_covered_by_tests_that_exist(root: Path) -> None:
@@ -139,7 +142,6 @@ def test_every_report_is_covered_by_tests_that_exist(root: Path) -> None:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
     }
     assert {name for names in COVERED.values() for name in names} <= exist
-    assert not COVERED.keys() & LATER.keys()
 
 
 def reports(shared_path: Callable[[str], Path]) -> dict[str, dict[str, str]]:
@@ -149,8 +151,7 @@ def reports(shared_path: Callable[[str], Path]) -> dict[str, dict[str, str]]:
 
 def test_no_report_is_left_out(shared_path: Callable[[str], Path]) -> None:
     published = reports(shared_path)
-    assert published.keys() == COVERED.keys() | LATER.keys()
-    assert all(published[case]["kind"].startswith(("judge", "stats/kappa")) for case in LATER)
+    assert published.keys() == COVERED.keys()
     for case, neighbours in [*READ.items(), *REPLIES.items()]:
         assert case in ("B018", "B019") or neighbours[0][1] == published[case]["input"], case
 
@@ -1189,18 +1190,20 @@ def test_no_order_of_sets_reaches_a_seed() -> None:
     assert len(draws) == 5
 
 
-def test_clusters_count_as_drawn() -> None:
-    sums = np.rint(replicates({"1": [1.0], "2": [10.0], "5": [100.0]}, mean_of) * 3).astype(int)
-    assert {3, 12, 21, 30, 102, 111, 300} <= set(sums.tolist())  # twice and three times the same one
+def test_rollouts_of_a_task_are_one_unit() -> None:
     rng = np.random.default_rng(1)
     tasks = {f"t{at}": rng.normal(rng.normal(), 0.1, 50).tolist() for at in range(32)}  # rollouts of a task are alike
     rows = {f"{task}-{at}": [value] for task, values in tasks.items() for at, value in enumerate(values)}
-    clustered, loose = (replicates(of, mean_of).std() for of in (tasks, rows))
-    means = np.array([np.mean(values) for values in tasks.values()])
-    assert clustered == pytest.approx(means.std(ddof=1) / 32**0.5, rel=0.1)
-    assert loose < clustered / 4
-    assert bootstrap(tasks, mean_of, unit="tasks").method != bootstrap(rows, mean_of, unit="rollouts").method
-    assert "tasks" in t_interval(means, unit="tasks").method
+    clustered, loose = jackknife(tasks, mean_of, unit="tasks"), jackknife(rows, mean_of, unit="rollouts")
+    by_mean = t_interval((np.mean(values) for values in tasks.values()), unit="tasks")
+    assert (clustered.low, clustered.high) == pytest.approx((by_mean.low, by_mean.high))
+    assert clustered.method == by_mean.method == "95% t over tasks"
+    assert loose.method == "95% t over rollouts"
+    assert clustered.low is not None
+    assert clustered.high is not None
+    assert loose.low is not None
+    assert loose.high is not None
+    assert loose.high - loose.low < (clustered.high - clustered.low) / 4
 
 
 @pytest.mark.parametrize("name", ["report.html.j2", "a.jinja2", "b.txt", "c"])

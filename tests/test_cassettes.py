@@ -283,7 +283,7 @@ def test_what_is_no_answer_is_never_recorded(tmp_path, item):
     path = tmp_path / "0.yaml"
     with Endpoint(item, reply("right")) as endpoint:
         talk({path: "x"}, endpoint.url, turns=1)
-        assert not path.exists()
+        assert not path.exists() or read_interactions(path.read_bytes())[1] == []
         assert talk({path: "x"}, endpoint.url, turns=1, chat=True)[path] == ["right"]
     assert len(endpoint.asked) == 2
 
@@ -542,6 +542,68 @@ def test_kill_9_loses_no_finished_call(tmp_path):
         assert not told or int(told[-1]) < len(stored)
         done = len(stored)
     assert done > 20
+
+
+def lossy(path):
+    """A cassette of two calls, each with losses before its answer, and losses after the last."""
+    asked = [conversation("one"), conversation("one", "1", "two"), conversation("one", "1", "two", "2", "three")]
+    with Cassette(path, "new_episodes") as cassette:
+        for number, one in enumerate(asked):
+            cassette.lose(one, {"prompt": 10})
+            cassette.lose(one, {"prompt": 10, "completion": 1})
+            if number < 2:
+                cassette.save(one, URL, json.dumps(reply(str(number + 1))), 0.25)
+    return asked
+
+
+def test_what_was_billed_in_vain_is_a_comment_and_counts_once(tmp_path):
+    path = tmp_path / "c" / "0.yaml"
+    asked = lossy(path)
+    data = path.read_bytes()
+    assert [entry["response"]["body"]["string"].count("content") for entry in read_interactions(data)[1]] == [1, 1]
+    document = yaml.safe_load(data)
+    assert len(document["interactions"]) == 2
+    with vcr.VCR(record_mode="none").use_cassette(str(path)) as tape:
+        assert len(tape.requests) == 2
+    for _ in range(2):
+        cassette = Cassette(path, "none")
+        assert [cassette.take_lost(one.digest()) for one in asked] == [{"prompt": 20, "completion": 1}] * 3
+        assert cassette.take_lost(asked[0].digest()) == {}
+        path = path if _ else next(pack(tmp_path)).with_suffix("") / "0.yaml"  # packed likewise
+
+
+def test_a_cell_that_was_billed_for_nothing_has_no_recording(tmp_path):
+    path, asked = tmp_path / "0.yaml", conversation("x")
+    with Cassette(path, "new_episodes", {"models": {"m": "h"}}) as cassette:
+        cassette.lose(asked, {"prompt": 7})
+    for mode in ("once", "new_episodes"):
+        again = Cassette(path, mode)
+        assert again.is_empty
+        assert again.may_record
+        assert again.metadata["models"] == {"m": "h"}
+    with Cassette(path, "none") as cassette, pytest.raises(CassetteMiss, match="nothing is recorded"):
+        raise cassette.miss(asked)
+    whole = path.read_bytes()
+    for end in range(len(whole)):
+        path.write_bytes(whole[:end])
+        with Cassette(path, "new_episodes") as cassette:
+            assert cassette.take_lost(asked.digest()) == {}
+            cassette.save(asked, URL, json.dumps(reply("1")), 0.25)
+        assert len(read_interactions(path.read_bytes())[1]) == 1
+
+
+@pytest.mark.parametrize(
+    "comment", ["", "{", '{"lost":', '{"lost": 7}', '{"lost": "x", "usage": 3}', '{"lost":[],"usage":{"prompt":1}}',
+                '{"lost":"DIGEST","usage":{"prompt":-5,"cached":"9","completion":true,"reasoning":1e99}}',
+                '{"lost":' + "[" * 100_000],
+)  # fmt: skip
+def test_comments_of_strangers_cost_nothing(tmp_path, comment):
+    path, asked = tmp_path / "0.yaml", conversation("x")
+    record(path, ["x", "1"])
+    path.write_bytes(path.read_bytes() + f"# {comment}\n".replace("DIGEST", asked.digest()).encode())
+    cassette = Cassette(path, "new_episodes")
+    assert cassette.take_lost(asked.digest()) == {}
+    assert said(cassette.take(asked.digest())) == "1"
 
 
 # VCR.py

@@ -13,10 +13,10 @@ from types import SimpleNamespace
 import pytest
 
 from collabtax import chat as chat_module
-from collabtax.cassettes import Cassette, CassetteMiss, Conversation
+from collabtax.cassettes import Cassette, CassetteMiss, Conversation, read_interactions
 from collabtax.chat import Chat, EndpointError, masked, wanted_pause, wire
 from collabtax.models import Model
-from collabtax.replies import ReplyError, read_reply
+from collabtax.replies import ReplyError, read_reply, read_usage
 
 LIMITS = ("max_tokens", "max_completion_tokens")
 KEY = "sk-test-0123456789abcdef"
@@ -123,6 +123,12 @@ def ask(monkeypatch, tmp_path):
     return run
 
 
+def recorded(ask):
+    """The calls in the last cassette."""
+    path = ask.cassette.path
+    return read_interactions(path.read_bytes())[1] if path.exists() else []
+
+
 def error(code, message="no", **more):
     return {"error": {"message": message, "type": code, "code": code, **more}}
 
@@ -190,7 +196,7 @@ def test_faults_that_pass_are_tried_again_and_then_told(ask, item, retries, says
     assert [seconds for _, seconds in ask.waits] == ask.slept
     assert len(ask.slept) == retries
     assert ask.slept[0] < ask.slept[3]
-    assert not ask.cassette.path.exists()
+    assert recorded(ask) == []
 
 
 @pytest.mark.parametrize("item", [v[0] for v in AGAIN.values()], ids=AGAIN)
@@ -230,7 +236,7 @@ def test_faults_that_stay_fail_at_once(ask, item, says):
     assert ask.slept == []
     assert says in str(told.value)
     assert KEY not in str(told.value)
-    assert not ask.cassette.path.exists()
+    assert recorded(ask) == []
 
 
 def test_the_filter_waits_longer_than_the_network(ask):
@@ -394,6 +400,62 @@ def test_usage_latency_and_price(ask):
     assert Model("m", "m", input=1.0).price(said.usage) is None
     apart = {"prompt": 10, "cached": 400, "completion": 1}  # cached tokens that the prompt's do not contain
     assert Model("m", "m", input=1.0, cached=0.1, output=2.0).price(apart) == pytest.approx((10 * 0.1 + 2.0) / 1e6)
+
+
+PRICES = {"input": 1000.0, "output": 2000.0}  # a reply of `reply` costs 10 * 0.001 + 5 * 0.002 = 0.02 USD
+SAYS_NOTHING = {
+    "null content": reply(None), "filter": reply("half", "content_filter"), "broken off": reply("half", "error"),
+    "no choice": reply() | {"choices": []},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("item", SAYS_NOTHING.values(), ids=SAYS_NOTHING)
+def test_what_was_billed_without_an_answer_is_counted_with_it(ask, item):
+    with Endpoint(item, item, (500, b"", {}), reply("at last")) as endpoint:
+        live = ask(endpoint, **PRICES)
+        assert (live.text, live.usage) == ("at last", {"prompt": 30, "completion": 15})
+        assert live.cost == pytest.approx(0.06)
+        assert ask(endpoint.url, mode="none", **PRICES) == live, "a replay costs what the recording did"
+    assert len(recorded(ask)) == 1
+    assert len(endpoint.asked) == 4
+
+
+def test_what_a_call_in_vain_was_billed_is_told_and_kept(ask):
+    with Endpoint(reply(None)) as endpoint, pytest.raises(EndpointError) as told:
+        ask(endpoint, **PRICES)
+    assert told.value.usage == {"prompt": 60, "completion": 30}
+    assert told.value.cost == pytest.approx(0.12)
+    with Endpoint(reply(None, "length"), reply("at last")) as endpoint:
+        with pytest.raises(EndpointError) as told:
+            ask(endpoint, **PRICES)
+        assert told.value.cost == pytest.approx(0.14), "the next run goes on counting"
+        assert ask(endpoint, **PRICES).cost == pytest.approx(0.16)
+        assert ask(endpoint, "another", **PRICES).cost == pytest.approx(0.02)
+    with Endpoint((500, b"", {})) as endpoint, pytest.raises(EndpointError) as told:
+        ask(endpoint, file="c/1.yaml")
+    assert (told.value.usage, told.value.cost) == ({}, 0.0)
+    with Endpoint(reply(None, "length")) as endpoint, pytest.raises(EndpointError) as told:
+        ask(endpoint, file="c/2.yaml")
+    assert told.value.cost is None, "billed, at no known price"
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        {"prompt_tokens_details": {"cached_tokens": 40}},  # OpenAI, Groq, Mistral, OpenRouter and others
+        {"prompt_cache_hit_tokens": 40, "prompt_cache_miss_tokens": 60},  # DeepSeek
+        {"prompt_cache_hit_tokens": 40, "prompt_tokens_details": {"cached_tokens": 40}},  # DeepSeek, both
+        {"cached_tokens": 40, "prompt_tokens_details": None},  # Moonshot
+        {"cache_read_input_tokens": 40, "cache_creation_input_tokens": 9},  # Anthropic, and gateways to it
+        {"cache_read_input_tokens": 40, "prompt_tokens_details": {"cached_tokens": 0}},
+        {"cached_tokens": "40", "prompt_cache_hit_tokens": True, "cache_read_input_tokens": 40},
+    ],
+)
+def test_cached_tokens_by_any_name(told):
+    usage = read_usage({"prompt_tokens": 100, "completion_tokens": 7, **told})
+    assert usage == {"prompt": 100, "completion": 7, "cached": 40}
+    price = Model("m", "m", input=1e6, cached=1e5, output=1e6).price(usage)
+    assert price == pytest.approx(60 + 4 + 7)
 
 
 @pytest.mark.parametrize(

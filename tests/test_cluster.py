@@ -10,10 +10,12 @@ import time
 import pytest
 from test_suite import FAKE_KEY, ROOT, suite
 
+from collabtax import cluster as cluster_module
+from collabtax.session import Session
 from collabtax.sim.endpoint import Server
-from collabtax.store import load
+from collabtax.store import load, merge
 
-pytest.importorskip("distributed", reason="the `cluster` extra is not installed")
+distributed = pytest.importorskip("distributed", reason="the `cluster` extra is not installed")
 GIVEN = ("--task=maze,schedule", "--rollouts=6", "--turn-cap=3")
 
 
@@ -52,16 +54,48 @@ def results(folder):
     ]
 
 
-def test_the_same_as_on_one_machine(cluster, tmp_path):
+def test_one_machine_four_shards_and_a_cluster_leave_the_same_results(cluster, tmp_path):
     address, _ = cluster
-    suite("--model=sim/weak", *GIVEN, f"--cassettes={tmp_path}/c1", f"--run={tmp_path}/one")
-    given = ("--model=sim/weak", *GIVEN, f"--cassettes={tmp_path}/c2", f"--run={tmp_path}/many", f"--dask={address}")
-    done = suite(*given)
-    assert "planned 48 = scored" in done.stdout
-    assert results(tmp_path / "one") == results(tmp_path / "many")
+    given = ("--model=sim/weak", "--rollouts=3", "--turn-cap=3")
+    suite(*given, f"--cassettes={tmp_path}/c0", f"--run={tmp_path}/one")
+    parts = [tmp_path / f"part{i}" for i in range(1, 5)]
+    for i, part in enumerate(parts, 1):
+        suite(*given, f"--shard={i}/4", f"--cassettes={tmp_path}/c{i}", f"--run={part}")
+    assert merge(parts, tmp_path / "merged") == sum(len(load(part)) for part in parts) == 36
+    done = suite(*given, f"--cassettes={tmp_path}/c5", f"--run={tmp_path}/many", f"--dask={address}")
+    assert "planned 36 = scored" in done.stdout
+    one, merged, many = ((tmp_path / run / "results.jsonl").read_bytes() for run in ("one", "merged", "many"))
+    assert one.count(b"\n") == 36
+    assert one == merged == many
     assert (tmp_path / "many/report/index.html").exists()
     names = {p.name for p in (tmp_path / "many").glob("parts/*")}
     assert not names, "everything is gathered"
+
+
+def test_however_few_are_handed_out_at_once_all_run(tmp_path, monkeypatch):
+    """More rollouts than are handed out at first, to a cluster whose second worker comes late."""
+    monkeypatch.setattr(cluster_module, "AHEAD", 2)
+    monkeypatch.setattr(cluster_module, "LOOK", 0.0)
+    given = {
+        "model": ["sim/weak"], "task": ["maze"], "rollouts": 9, "turn_cap": 2,
+        "cassettes": str(tmp_path / "c"), "run": str(tmp_path / "r"),
+    }  # fmt: skip
+    session, done, handed_out = Session(given, ROOT), [], []
+    quiet = {"protocol": "tcp://", "host": "127.0.0.1", "dashboard_address": None}
+    with distributed.LocalCluster(n_workers=1, threads_per_worker=1, processes=False, **quiet) as local:
+
+        def count(cell, rollout):
+            done.append(rollout.outcome)
+            handed_out.append(len(local.scheduler.tasks))
+            if len(done) == 5:
+                local.scale(2)
+
+        chosen = session.settings.cells("tax")
+        assert cluster_module.run(local.scheduler_address, session, given, ROOT, chosen, count) == []
+    session.close()
+    assert len(done) == len(load(tmp_path / "r")) == len(chosen) * 9
+    assert max(handed_out[:4]) <= 2 * 1 + 1
+    assert max(handed_out) > 2 * 1 + 1
 
 
 def test_a_killed_worker_loses_nothing(cluster, tmp_path):

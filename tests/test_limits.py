@@ -85,11 +85,14 @@ async def all_of(*calls):
 
 
 class Provider:
-    """Allows `rate` calls a second with a token bucket of `burst`, and `at_once` at a time; answers after `latency`."""
+    """Allows `rate` calls a second with a token bucket of `burst`, and `at_once` at a time; answers after `latency`,
+    refuses after `late` seconds."""
 
-    def __init__(self, loop, rate=math.inf, burst=math.inf, retry_after=False, at_once=math.inf, latency=0.3):
+    def __init__(
+        self, loop, rate=math.inf, burst=math.inf, retry_after=False, at_once=math.inf, latency=0.3, late=0.01
+    ):
         self.loop, self.rate, self.burst, self.retry_after, self.at_once = loop, rate, burst, retry_after, at_once
-        self.latency, self.left, self.filled = latency, burst, loop.time()
+        self.latency, self.late, self.left, self.filled = latency, late, burst, loop.time()
         self.accepted, self.refused, self.under_way, self.most = [], [], 0, 0
 
     def refuses(self):
@@ -116,7 +119,7 @@ class Provider:
                 self.most = max(self.most, self.under_way)
             fate = "void"
             try:
-                await asyncio.sleep(0.01 if wait is not None else self.latency)
+                await asyncio.sleep(self.late if wait is not None else self.latency)
                 fate = "answered" if wait is None else "refused"
             finally:
                 self.under_way -= wait is None
@@ -157,6 +160,17 @@ def test_nearly_all_that_is_allowed_is_used_and_little_is_refused(clock, tmp_pat
     assert len(late) <= 0.05 * rate * 30
 
 
+@pytest.mark.parametrize("retry_after", [True, False])
+@pytest.mark.parametrize(("rate", "burst", "processes"), [(20, 20, 1), (20, 20, 4), (20, 5, 1), (20, 5, 2), (5, 5, 1)])
+def test_refusals_may_come_from_afar(clock, tmp_path, rate, burst, retry_after, processes):
+    provider = Provider(clock, rate, burst, retry_after, late=0.1)
+    limiters = [Limiter("host", lambda cause, seconds: None, tmp_path / "notice") for _ in range(processes)]
+    provider.load(60, limiters)
+    accepted, refused = len(provider.accepted), len(provider.refused)
+    assert accepted >= (0.85 if burst == rate else 0.75) * (rate * 60 + burst)
+    assert refused <= 0.05 * (accepted + refused)
+
+
 @pytest.mark.parametrize("at_once", [1, 8, 32])
 def test_a_limit_on_calls_at_once_is_found(clock, limiter, at_once):
     provider = Provider(clock, at_once=at_once, latency=1.0)
@@ -165,16 +179,31 @@ def test_a_limit_on_calls_at_once_is_found(clock, limiter, at_once):
     assert len(provider.refused) <= (0.15 if at_once == 1 else 0.05) * len(provider.accepted)
 
 
-def test_without_a_limit_the_window_doubles_until_it_holds_all(clock, limiter, waits):
+def test_without_a_limit_the_window_holds_all_within_three_answers(clock, limiter, waits):
     provider = Provider(clock)
     provider.load(10, [limiter], lanes=200)
-    rounds = [round((at - 1000) / 0.3) for at in provider.accepted]
-    starts = [rounds.count(n) for n in range(8)]
-    assert starts[:3] == [4, 8, 16]
-    assert starts[7] == 200
+    assert starts(provider, 0.04, 0.14, 0.29) == [4, 8, 16], "doubles, ever more slowly while nothing is answered"
+    assert starts(provider, 0.31) == [4 + 2 * 17 + 3], "doubles again at the first of 4 answers, then one each"
     assert provider.most == 200
     assert {cause for cause, _ in waits} == {"host: few calls at once at first"}
-    assert 1 < sum(seconds for _, seconds in waits) < 1.9
+    assert 0.3 < sum(seconds for _, seconds in waits) < 0.9
+
+
+def starts(provider, *moments):
+    """Calls that were accepted up to so many seconds after the beginning."""
+    return [sum(at <= 1000 + moment for at in provider.accepted) for moment in moments]
+
+
+@pytest.mark.parametrize(("dialogues", "most"), [(1, 1.0), (10, 1.09), (50, 1.2), (256, 1.4)])
+def test_a_short_run_pays_little_for_the_slow_start(clock, limiter, dialogues, most):
+    provider = Provider(clock)
+
+    async def dialogue():
+        for _ in range(6):
+            await provider.call(limiter)
+
+    clock.run_until_complete(all_of(*(dialogue() for _ in range(dialogues))))
+    assert 6 * 0.3 - 1e-6 <= clock.time() - 1000 <= most * 6 * 0.3 + 1e-6
 
 
 def test_slow_answers_do_not_keep_the_window_small(clock, limiter):
@@ -251,6 +280,37 @@ def test_a_hiccup_is_forgotten(clock, limiter):
     provider.at_once = math.inf
     provider.load(60, [limiter])
     assert sum(at > 1070 for at in provider.accepted) > 0.6 * 10 * 64 / 0.3
+
+
+@pytest.mark.parametrize("seconds", [1, 5, 30, 300])
+@pytest.mark.parametrize("rate", [20, math.inf])
+def test_after_an_outage_the_pace_is_what_it_was(clock, limiter, seconds, rate):
+    provider = Provider(clock, rate, rate)
+    provider.load(30, [limiter])
+    provider.at_once = 0
+    before = len(provider.refused)
+    provider.load(seconds, [limiter])
+    assert len(provider.refused) - before <= 70 + 2 * seconds, "those under way, and few that ask again"
+    provider.at_once = math.inf
+    end = clock.time()
+    provider.load(2 * limits.LONGEST_PAUSE, [limiter])
+    back = next(at for at in provider.accepted if at >= end)
+    assert back <= end + limits.LONGEST_PAUSE
+    usual = min(rate, 64 / 0.3)
+    assert sum(back + 5 <= at < back + 35 for at in provider.accepted) >= 0.9 * 30 * usual
+
+
+def test_an_outage_hides_no_lower_limit(clock, limiter):
+    provider = Provider(clock, rate=40, burst=40)
+    provider.load(30, [limiter])
+    provider.at_once = 0
+    provider.load(20, [limiter])
+    provider.at_once, provider.rate, provider.burst = math.inf, 10, 10
+    begun, refused = len(provider.accepted), len(provider.refused)
+    provider.load(90, [limiter])
+    accepted, refused = len(provider.accepted) - begun, len(provider.refused) - refused
+    assert accepted >= 0.75 * 10 * 90
+    assert refused <= 0.05 * (accepted + refused)
 
 
 def test_nobody_calls_before_the_wait_is_over_and_it_is_told_once(clock, limiter, waits):

@@ -16,7 +16,7 @@ import pytest
 from collabtax.prediction.commands import register
 from collabtax.prediction.facts import facts, private, public_lines
 from collabtax.prediction.features import NAMES, Dialogue, of_cell, of_dialogue
-from collabtax.prediction.model import design, predict
+from collabtax.prediction.model import design, predict, refits
 from collabtax.prediction.table import CellFeatures, as_csv, table
 from collabtax.session import Session
 from collabtax.store import load
@@ -319,6 +319,26 @@ def closed_form(x, y, held_x):
     z = (x - mean) / sd
     beta = np.linalg.solve(z.T @ z + np.eye(z.shape[1]), z.T @ (y - y.mean()))
     return beta, y.mean() + (held_x - mean) / sd @ beta
+
+
+def test_refits_count_a_task_as_often_as_drawn():
+    """Each refit is the ridge in which a cell weighs as often as its task was drawn."""
+    cells = synthetic(3, tasks=7)
+    x, _ = design(cells)
+    y, tasks = np.array([cell.gap for cell in cells]), np.array([cell.task for cell in cells])
+    found, rng = refits(x, y, tasks, 5, 11), np.random.default_rng([11, 7, 5])
+    names = sorted(set(tasks))
+    for coefficients in found:
+        drawn = [names[i] for i in rng.integers(7, size=7)]
+        assert len(set(drawn)) < 7
+        weight = np.array([drawn.count(task) for task in tasks], dtype=float)
+        mean = weight @ x / weight.sum()
+        sd = np.sqrt(weight @ (x - mean) ** 2 / weight.sum())
+        z = (x - mean) / np.where(sd > 1e-12, sd, 1)
+        beta = np.linalg.solve(
+            z.T @ (weight[:, None] * z) + np.eye(z.shape[1]), z.T @ (weight * (y - weight @ y / weight.sum()))
+        )
+        assert coefficients == pytest.approx(beta, abs=1e-9)
 
 
 def parts(cells):

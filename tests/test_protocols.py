@@ -10,8 +10,9 @@ from collabtax.agents import Agent, prompt, relayed
 from collabtax.cells import Cell
 from collabtax.chat import Completion, EndpointError
 from collabtax.options import INTERVENTIONS
-from collabtax.protocols import Transcript, dialogue, ends, run, told
 from collabtax.settings import settings
+from collabtax.study import Transcript
+from collabtax.tax.protocols import dialogue, ends, run, told
 from graders.extract.speakers import own
 from tasks import get_task, problem
 
@@ -124,9 +125,9 @@ GOES_ON = [
     "<think>I agree. ACTI!</think>Is (0,1) open?",
     "ok\n_[user]_ : ACTI!",
     "ok\n`[ user ]`: ACTI!",
-    prompt("collaboration_task"),
-    prompt("collaboration_system"),
-    *(prompt(f"clause_{c}") for c in INTERVENTIONS["all-four"]),
+    prompt("tax/collaboration_task"),
+    prompt("tax/collaboration_system"),
+    *(prompt(f"tax/clause_{c}") for c in INTERVENTIONS["all-four"]),
 ]
 
 
@@ -208,7 +209,7 @@ def cell_of(mode, task="maze", condition="", models=None):
 @pytest.mark.parametrize("task", ["maze", "relaquery", "schedule"])
 def test_solo_sees_all_and_looks_again(task):
     transcript, shown, task_, asked = hold(cell_of("solo", task), "first", "second")
-    assert [(seat, c.text) for seat, c in transcript.turns] == [(0, "first"), (0, "second")]
+    assert [(seat, c.text) for seat, c, _ in transcript.turns] == [(0, "first"), (0, "second")]
     assert transcript.termination == "done"
     (opening,) = shown[0][1]
     assert opening["role"] == "user"
@@ -216,7 +217,7 @@ def test_solo_sees_all_and_looks_again(task):
     assert task_.prompt in opening["content"]
     assert "ACTI!" not in opening["content"]
     assert shown[1][1] == [
-        opening, {"role": "assistant", "content": "first"}, {"role": "user", "content": prompt("critic")}
+        opening, {"role": "assistant", "content": "first"}, {"role": "user", "content": prompt("tax/critic")}
     ]  # fmt: skip
 
 
@@ -239,13 +240,13 @@ def test_half_sees_one_view(seat):
 def test_a_dialogue_in_full():
     lines = ["one", "two", "three", "FINAL: 4\nACTI!", "never said"]
     transcript, shown, task, asked = hold(cell_of("homo"), *lines)
-    assert [(seat, c.text) for seat, c in transcript.turns] == [(0, "one"), (1, "two"), (0, "three"), (1, lines[3])]
+    assert [(seat, c.text) for seat, c, _ in transcript.turns] == [(0, "one"), (1, "two"), (0, "three"), (1, lines[3])]
     assert transcript.termination == "marker"
     views = [told(task, asked, seat) for seat in (0, 1)]
     assert views[0] != views[1]
     for number, (_, messages) in enumerate(shown):
         seat = number % 2
-        assert messages[0] == {"role": "system", "content": prompt("collaboration_system")}
+        assert messages[0] == {"role": "system", "content": prompt("tax/collaboration_system")}
         assert messages[1]["content"].startswith("[user]: ")
         assert [m["role"] for m in messages[1:]] == ["user", "assistant"] * (number // 2) + ["user"]
         whole = "\n".join(m["content"] for m in messages)
@@ -272,7 +273,7 @@ def test_seats_of_a_pair():
 @pytest.mark.parametrize("cap", [1, 3])
 def test_an_exchange_is_one_turn_from_each(cap):
     transcript, shown, *_ = hold(cell_of("homo"), "hm", turn_cap=cap)
-    assert [seat for seat, _ in transcript.turns] == [0, 1] * cap
+    assert [seat for seat, _, _ in transcript.turns] == [0, 1] * cap
     assert len(shown) == 2 * cap
     assert transcript.termination == "cap"
 
@@ -290,7 +291,7 @@ def test_a_failure_leaves_what_was_said():
     chat = Scripted("one", EndpointError("down"))
     with pytest.raises(EndpointError):
         asyncio.run(run(cell_of("homo"), task, problem(task, 0), one, chat, transcript))
-    assert [(seat, c.text) for seat, c in transcript.turns] == [(0, "one")]
+    assert [(seat, c.text) for seat, c, _ in transcript.turns] == [(0, "one")]
     assert transcript.termination == ""
 
 
@@ -298,7 +299,7 @@ def test_a_failure_leaves_what_was_said():
 def test_an_intervention_adds_its_clauses_and_nothing_else(name):
     _, plain, *_ = hold(cell_of("homo"), "hm", "ACTI!")
     _, shown, *_ = hold(cell_of("homo", condition=name), "hm", "ACTI!")
-    clauses = [prompt(f"clause_{c}") for c in INTERVENTIONS[name]]
+    clauses = [prompt(f"tax/clause_{c}") for c in INTERVENTIONS[name]]
     assert len(clauses) == (4 if name == "all-four" else 3)
     for (_, before), (_, after) in zip(plain, shown, strict=True):
         assert after[0]["content"] == "\n\n".join([before[0]["content"], *clauses])
@@ -375,7 +376,7 @@ def test_a_message_is_heard_once_by_each_of_three():
     agents = [(Agent.start(seat, model, 0.7, ("system", "s")), [f"view {seat}"]) for seat in range(3)]
     chat, transcript = Scripted("a", "b", "c", "d", "ACTI!"), Transcript()
     asyncio.run(dialogue(agents, 5, chat, transcript))
-    assert [seat for seat, _ in transcript.turns] == [0, 1, 2, 0, 1]
+    assert [seat for seat, _, _ in transcript.turns] == [0, 1, 2, 0, 1]
     last = [messages[-1]["content"] for _, messages in chat.shown]
     assert last == [
         "view 0",

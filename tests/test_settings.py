@@ -8,10 +8,11 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from collabtax.cells import LENGTH, MODES, Cell, printable, slug, tax_cells, zigzag
+from collabtax.cells import Cell, printable, slug, zigzag
 from collabtax.models import Model, load_model, read_models
-from collabtax.options import INTERVENTIONS, OPTIONS
+from collabtax.options import INTERVENTIONS, MODES, OPTIONS
 from collabtax.settings import settings
+from collabtax.tax.study import LENGTH, STUDY, tax_cells
 from tasks import all_tasks
 
 
@@ -226,10 +227,10 @@ def test_the_digest_changes_with_what_changes_a_rollout_and_nothing_else(tmp_pat
 
     def digests(**given):
         one = settings(base | given, tmp_path)
-        return {m: one.digest(cell_of(one, m, task="maze")) for m in MODES}
+        return {m: one.digest(cell_of(one, m, task="maze")) for m in MODES["tax"]}
 
     plain = digests()
-    everywhere, solo, talks = set(MODES), {"solo"}, {"homo", "hetero"}
+    everywhere, solo, talks = set(MODES["tax"]), {"solo"}, {"homo", "hetero"}
     changes = [
         ({"temperature": 0.2}, everywhere),
         ({"friction": "strong"}, everywhere),
@@ -282,7 +283,11 @@ def test_hostile_names_stay_inside_and_apart(tmp_path):
     one = settings(LIVE | {"cassettes": "c"}, tmp_path)
     cells = list(
         tax_cells(
-            [("maze", "spatial")], HOSTILE, list(itertools.permutations(HOSTILE[:8], 2)), MODES, tuple(INTERVENTIONS)
+            [("maze", "spatial")],
+            HOSTILE,
+            list(itertools.permutations(HOSTILE[:8], 2)),
+            MODES["tax"],
+            tuple(INTERVENTIONS),
         )
     )
     paths = {}
@@ -404,13 +409,13 @@ def test_what_others_say_is_told_in_printable_ascii():
 @pytest.mark.parametrize("workers", [1, 2, 4, 16, 500])
 def test_workers_get_long_cells_beside_short_ones(tmp_path, workers):
     cells = settings({"model": ["a", "b"], "pair": ["a,b"]}, tmp_path).cells("tax")
-    found = zigzag(cells, workers)
+    found = zigzag(cells, workers, STUDY.length)
     assert sorted(c.id for c in found) == sorted(c.id for c in cells)
-    assert found == zigzag(cells, workers)
+    assert found == zigzag(cells, workers, STUDY.length)
     for long, short in list(zip(found[::2], found[1::2], strict=False))[: min(workers, 50)]:
         assert long.mode in ("homo", "hetero")
         assert short.mode == "half"
     rest = [LENGTH[c.mode] for c in found[2 * workers :]]
     assert rest == sorted(rest, reverse=True)
-    assert zigzag(cells[:1], workers) == cells[:1]
-    assert zigzag([], workers) == []
+    assert zigzag(cells[:1], workers, STUDY.length) == cells[:1]
+    assert zigzag([], workers, STUDY.length) == []

@@ -127,7 +127,7 @@ def test_stage_rates_are_recovered_and_clauses_move_them(tmp_path, root, conditi
 def test_a_reply_depends_on_its_request_alone():
     task = get_task("maze")
     one = problem(task, 5)
-    text = prompt("solo_task").format(task=task.prompt, view=task.render(one.instance, one.frames[0]))
+    text = prompt("tax/solo_task").format(task=task.prompt, view=task.render(one.instance, one.frames[0]))
     body = {"model": "sim/weak", "messages": [{"role": "user", "content": text}], "temperature": 0.7}
     assert respond(body) == respond(json.loads(json.dumps(body)))
 
@@ -151,7 +151,7 @@ def test_the_loopback_endpoint_speaks_the_protocol_and_refuses_other_names():
 
         task = get_task("relaquery")
         one = problem(task, 0)
-        text = prompt("half_task").format(task=task.prompt, view=task.render(one.views[0], one.frames[0]))
+        text = prompt("tax/half_task").format(task=task.prompt, view=task.render(one.views[0], one.frames[0]))
         ask = {"messages": [{"role": "user", "content": text}]}
         status, reply = post({"model": "sim/medium", **ask})
         assert status == 200

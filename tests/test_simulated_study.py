@@ -11,45 +11,48 @@ import scipy.stats
 
 from benchmarks.simulated_study import (
     ESTIMANDS,
+    RATIOS,
+    TIERS,
     Levels,
+    as_given,
     by_chance,
     compared,
     coverage,
     expected,
     far,
-    holm,
     homo,
     intervals,
     likelihood,
     main,
+    mean_of_all_tasks,
     outcomes,
-    over_seeds,
-    over_tasks,
+    ratios,
     run,
     solo,
     study,
     worth,
 )
 from collabtax.agents import prompt, relayed
-from collabtax.protocols import told
 from collabtax.sim.policy import knobs
 from collabtax.sim.truth import truth
-from collabtax.statistics import ratio_gap, replicates
+from collabtax.statistics import over_seeds, ratio_gap
+from collabtax.tax.protocols import told
 from tasks import all_tasks, get_task, problem
 from tasks.base import seeded
 
-MODEL = "sim/l1=0.4,l2=0.3,l3=0.4,l4=0.5,slip=0.2"
+MODEL = "sim/l1=0.4,l2=0.3,l3=0.4,l4=0.5,slip=0.2,spatial_l4=0.9,csp_l3=0.1"
 
 
 def drawn(row):
     """The faults that were drawn for both seats of a stored dialogue, as bits of an index of `outcomes`, and the views
     as those who fabricate told them."""
-    task, rates = get_task(row["task"]), knobs(MODEL)
+    task = get_task(row["task"])
+    rates = knobs(MODEL, task.family)
     one = problem(task, row["seed"])
     bits, lies = [], []
     for seat, stages in ((0, ("l1", "l2", "l3", "l4")), (1, ("l1", "l3", "l4"))):
         opening = ("You speak first.", "The other agent speaks first.")[seat]
-        text = prompt("collaboration_task").format(task=task.prompt, view=told(task, one, seat), opening=opening)
+        text = prompt("tax/collaboration_task").format(task=task.prompt, view=told(task, one, seat), opening=opening)
         draws = seeded("policy", MODEL, "\n\n".join([text, *([relayed(row["turns"][0]["text"])] * seat)]))
         found = {name: draws.random() for name in vars(rates)}
         bits += [found[stage] < getattr(rates, stage) for stage in stages]
@@ -84,7 +87,7 @@ def test_mean_scores_by_hand():
     assert expected(known, homo(model)) == pytest.approx(1 - (1 - 0.8 * 0.5) * 0.9 * (1 - half))
     assert expected(known, homo(model, "all-four")) == pytest.approx(1 - (1 - 0.94 * 0.85) * 0.27 * (1 - half))
     assert expected(known, solo(model)) == pytest.approx(0.85 + 0.15 * known.solo[:, 1].mean())
-    assert likelihood(model, "sim/weak", "no-l4").sum() == pytest.approx(1)
+    assert likelihood(model, "sim/weak", "no-l4", "csp").sum() == pytest.approx(1)
 
 
 def test_chance_has_the_mean_that_is_expected():
@@ -97,9 +100,23 @@ def test_chance_has_the_mean_that_is_expected():
     assert together > 0.2, "a model is the same one with and without an intervention"
 
 
-def test_holm_by_hand():
-    assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
-    assert holm([0.5, 0.9]) == [1.0, 1.0]
+def test_a_family_has_the_rates_of_its_own():
+    model = "sim/l4=0.2,spatial_l4=0.9,csp_slip=0.5"
+    assert [knobs(model, family).l4 for family in ("spatial", "relational", "csp", "")] == [0.9, 0.2, 0.2, 0.2]
+    assert [knobs(model, family).slip for family in ("spatial", "csp", "")] == [0, 0.5, 0]
+    assert knobs("sim/weak", "spatial") == knobs("sim/weak")
+    for odd in ("sim/maze_l4=0.2", "sim/spatial_l9=0.2", "sim/spatial_l4=1.2", "sim/_l4=0.2", "sim/spatial_=0.2"):
+        with pytest.raises(ValueError, match=r"rates between 0 and 1 in the name.*families: spatial") as problem:
+            knobs(odd)
+        assert odd in str(problem.value)
+        assert "\n" not in str(problem.value)
+
+
+def test_the_order_of_families_is_put_in():
+    known = [worth(name, range(8)) for name in ("maze", "relaquery", "schedule")]
+    for model in TIERS:
+        gaps = {one.family: 1 - expected(one, homo(model)) / expected(one, solo(model)) for one in known}
+        assert gaps["spatial"] > gaps["relational"] > gaps["csp"]
 
 
 def test_how_far_is_far():
@@ -115,10 +132,10 @@ def test_intervals_over_seeds_agree_with_scipy():
     rng = np.random.default_rng(3)
     a, b = rng.random((12, 2)), rng.random((12, 2)) * 0.5
     welch = scipy.stats.ttest_ind(a[:, 0] - a[:, 1], b[:, 1] - b[:, 0], equal_var=False).confidence_interval()
-    assert over_seeds({0: a, 1: b}, ratio=False) == pytest.approx((welch.low / 2, welch.high / 2))
+    assert as_given({0: a, 1: b}, ratio=False) == pytest.approx((welch.low / 2, welch.high / 2))
     table = rng.uniform(0.5, 1, (400, 2))
-    low, high = over_seeds({0: table}, ratio=True)
-    assert (high - low) / 3.92 == pytest.approx(replicates(dict(enumerate(table[:, None])), ratio_gap).std(), rel=0.06)
+    found = over_seeds(table, ratio_gap)
+    assert as_given({0: table}, ratio=True) == pytest.approx((found.low, found.high), rel=0.01)
 
 
 @pytest.mark.parametrize("estimand", ESTIMANDS)
@@ -132,21 +149,26 @@ def test_the_means_of_drawn_studies_are_known(estimand):
 
 def test_the_mean_over_all_tasks_by_hand():
     """Of Beta(2, 3): mean 0.4, and mean of x (1 - x) 0.2."""
-    assert over_tasks("tax") == pytest.approx(0.4 * 0.6 - 0.05 / 2, abs=0.001)
-    assert over_tasks("seat asymmetry") == pytest.approx(-2 * 0.2 * 0.2 * 0.6, abs=0.001)
-    assert over_tasks("change") == pytest.approx(0.4 * 0.6 * 0.7, abs=0.001)
-    assert over_tasks("equal models") == 0
+    assert mean_of_all_tasks("tax") == pytest.approx(0.4 * 0.6 - 0.05 / 2, abs=0.001)
+    assert mean_of_all_tasks("seat asymmetry") == pytest.approx(-2 * 0.2 * 0.2 * 0.6, abs=0.001)
+    assert mean_of_all_tasks("change") == pytest.approx(0.4 * 0.6 * 0.7, abs=0.001)
+    assert mean_of_all_tasks("equal models") == 0
 
 
 def test_coverage_counts_what_it_should():
-    found = coverage("tax", "drawn", 8, 5, 150, 300)
-    assert 0.90 <= found.held["t over tasks"] / 150 <= 0.99
+    found = coverage("tax", "drawn", 8, 5, 300)
+    assert 0.90 <= found.held["t over tasks"] / 300 <= 0.99
     assert found.held["t over seeds"] < found.held["t over tasks"], "tasks are no sample of tasks when taken as given"
-    null = coverage("equal models", "drawn", 32, 5, 150, 300)
-    assert all(null.held[method] + null.found[method] == 150 for method in null.held)
-    assert null.found["nested bootstrap"] <= 6
+    null = coverage("equal models", "drawn", 32, 5, 300)
+    assert all(null.held[method] + null.found[method] == 300 for method in null.held)
+    assert 3 <= null.found["t over tasks"] <= 30, "5 % of findings where there is nothing"
     same = {i: np.full((4, 2), 0.5) for i in range(3)}
-    assert set(intervals(same, "tax", 50).values()) == {(0.0, 0.0)}
+    assert set(intervals(same, "tax").values()) == {(0.0, 0.0)}
+
+
+@pytest.mark.parametrize("kind", RATIOS)
+def test_intervals_of_ratios_hold_them(kind):
+    assert 0.89 <= ratios(kind, 12, 200) / 200 <= 0.99
 
 
 def test_a_small_study_passes_with_the_right_truth_only(capsys):

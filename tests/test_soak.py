@@ -71,6 +71,16 @@ def test_lost_is_what_was_finished_and_is_not_or_is_another(tmp_path):
         assert one.lost == 3
 
 
+def test_tokens_that_are_billed_and_not_in_the_results_are_a_miss(tmp_path):
+    with Endpoint((), 0, tmp_path / "cassettes") as endpoint:
+        one = Trial("t", tmp_path, endpoint, 4)
+        store(tmp_path / "run", [row(0, usage={"prompt": 50, "completion": 7, "cached": 9}), row(1, usage={})])
+        endpoint.bill(57)
+        assert one.row(Left.of(tmp_path), at_kills=False).notes == []
+        endpoint.bill(1)
+        assert one.row(Left.of(tmp_path), at_kills=False).notes == ["58 tokens were billed, 57 are in the results"]
+
+
 def test_a_difference_in_rows_or_recordings_is_named():
     key = ("tax", "maze", "solo", ("m",), "", 1, "s")
     left = Left({key: "a"}, {"cell/0001.yaml": [("d", "x")]})

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import math
 import os
-import random
 import subprocess
 import sys
+from collections import Counter
 from dataclasses import asdict, replace
 from itertools import permutations
 
@@ -20,15 +20,16 @@ from hypothesis import strategies as st
 from collabtax.statistics import (
     Estimate,
     Scored,
-    bootstrap,
     difference,
+    jackknife,
     mean_of,
-    nested_bootstrap,
+    over_seeds,
+    over_task_means,
+    over_tasks,
     pair_table,
     partition,
     power_hint,
     ratio_gap,
-    replicates,
     seat_asymmetry,
     shapley,
     t_interval,
@@ -113,7 +114,9 @@ class TestRows:
         shuffled = rows.copy()
         rng.shuffle(shuffled)
         clusters = partition(rows, lambda row: (row.task, row.mode))
-        assert list(clusters.items()) == list(partition(shuffled, lambda row: (row.task, row.mode)).items())
+        again = partition(shuffled, lambda row: (row.task, row.mode))
+        assert list(again) == list(clusters)
+        assert all(Counter(again[key]) == Counter(clusters[key]) for key in clusters)
         assert list(clusters) == sorted(clusters)
         assert sum(map(len, clusters.values())) == len(rows)
         assert all(clusters.values())
@@ -178,127 +181,152 @@ class TestT:
         assert hint.needed_half_width <= hint.half_width / 2 * (1 + 1e-12)
 
 
-class TestBootstrap:
-    def test_duplicate_draws_count_as_often_as_drawn(self):
-        """Each resample of {1, 10, 100} is a sum a + 10 b + 100 c with a + b + c = 3; without duplicates it is not."""
-        sums = np.rint(replicates({"x": [1], "y": [10], "z": [100]}, mean_of) * 3).astype(int)
-        assert set(sums) == {a + 10 * b + 100 * (3 - a - b) for a in range(4) for b in range(4 - a)}
-        assert np.mean(sums == 111) == pytest.approx(6 / 27, abs=0.03)
-        assert np.mean(sums == 210) == pytest.approx(3 / 27, abs=0.03)
+class TestJackknife:
+    @given(st.lists(unit_scores, min_size=2, max_size=12))
+    def test_of_a_mean_of_single_rows_it_is_students_t(self, values):
+        found, plain_t = jackknife(dict(enumerate([v] for v in values)), mean_of, unit="seeds"), t_interval(values)
+        assert found.method == plain_t.method
+        assert (found.n, found.clusters) == (plain_t.n, plain_t.clusters)
+        for name in ("value", "low", "high"):
+            assert getattr(found, name) == pytest.approx(getattr(plain_t, name), abs=1e-8)
+
+    @pytest.mark.parametrize("statistic", [mean_of, difference, ratio_gap])
+    def test_agrees_with_a_plain_loop(self, statistic):
+        """Clusters of unequal size are left out one by one, and the statistic is worked out anew from raw rows."""
+        rng = np.random.default_rng(11)
+        clusters = {
+            f"t{i}": np.column_stack([rng.uniform(0.7, 1, n), rng.random(n)]) for i, n in enumerate([5, 9, 2, 7])
+        }
+        without = [
+            statistic(np.concatenate([t for other, t in clusters.items() if other != name]).mean(axis=0))
+            for name in clusters
+        ]
+        error = math.sqrt(3 / 4 * sum((x - np.mean(without)) ** 2 for x in without))
+        found = jackknife(clusters, statistic)
+        assert found.value == pytest.approx(statistic(np.concatenate(list(clusters.values())).mean(axis=0)))
+        assert found.high - found.value == pytest.approx(scipy.stats.t.ppf(0.975, 3) * error)
+        assert found.value - found.low == pytest.approx(found.high - found.value)
+        assert (found.n, found.clusters, found.method) == (23, 4, "95% t over clusters")
 
     @pytest.mark.parametrize("draw", ["normal", "exponential", "uniform"])
     def test_standard_error_is_the_analytic_one(self, draw):
-        """Dropping duplicate draws of a cluster would give about 0.79 of it."""
         values = getattr(np.random.default_rng(3), draw)(size=200)
-        found = replicates(dict(enumerate(values[:, None])), mean_of).std()
-        assert found == pytest.approx(values.std(ddof=1) / 200**0.5, rel=0.05)
+        found = jackknife(dict(enumerate(values[:, None])), mean_of)
+        assert (found.high - found.low) / 2 / scipy.stats.t.ppf(0.975, 199) == pytest.approx(
+            values.std(ddof=1) / 200**0.5
+        )
 
-    def test_clusters_of_many_rows_have_the_clustered_standard_error(self):
-        """40 clusters of 25 equal values are 40 observations, not 1,000."""
-        values = np.random.default_rng(4).normal(size=40)
-        found = bootstrap({f"c{i}": np.full(25, v) for i, v in enumerate(values)}, mean_of, unit="tasks")
-        assert (found.n, found.clusters, found.method) == (1000, 40, "95% bootstrap over tasks (2000 draws)")
-        assert (found.high - found.low) / 3.92 == pytest.approx(values.std(ddof=0) / 40**0.5, rel=0.08)
-
-    def test_uneven_clusters_weigh_by_their_rows(self):
-        clusters = {"x": [0.0] * 3, "y": [1.0]}
-        assert bootstrap(clusters, mean_of).value == 0.25
-        assert set(replicates(clusters, mean_of)) == {0.0, 0.25, 1.0}
-
-    @pytest.mark.parametrize("statistic", [mean_of, difference, ratio_gap])
-    def test_agrees_with_scipy(self, statistic):
+    def test_a_ratio_has_the_standard_error_of_the_delta_method(self):
         rng = np.random.default_rng(8)
-        table = np.column_stack([rng.uniform(0.7, 1, 60), rng.uniform(0, 1, 60)])
+        x, y = rng.uniform(0.7, 1, 400), rng.uniform(0, 1, 400)
+        found = over_seeds(np.column_stack([x, y]), ratio_gap)
+        influence = (y - y.mean() / x.mean() * x) / x.mean()
+        assert (found.high - found.low) / 2 / 1.966 == pytest.approx(influence.std(ddof=1) / 400**0.5, rel=0.01)
+
+    def test_agrees_with_scipy_s_bootstrap_where_there_are_many(self):
+        rng = np.random.default_rng(8)
+        table = np.column_stack([rng.uniform(0.7, 1, 300), rng.uniform(0, 1, 300)])
 
         def one(*columns, axis):
-            return statistic(np.stack([column.mean(axis=axis) for column in columns], axis=-1))
+            return ratio_gap(np.stack([column.mean(axis=axis) for column in columns], axis=-1))
 
-        oracle = scipy.stats.bootstrap(
-            table.T, one, paired=True, vectorized=True, method="percentile", n_resamples=20_000, rng=1
-        )
-        found = bootstrap(dict(enumerate(table[:, None, :])), statistic, draws=20_000)
-        assert found.value == pytest.approx(statistic(table.mean(axis=0, keepdims=True))[0])
+        oracle = scipy.stats.bootstrap(table.T, one, paired=True, method="percentile", n_resamples=5000, rng=1)
+        found = over_seeds(table, ratio_gap)
         width = found.high - found.low
-        assert found.low == pytest.approx(oracle.confidence_interval.low, abs=0.03 * width)
-        assert found.high == pytest.approx(oracle.confidence_interval.high, abs=0.03 * width)
+        assert found.low == pytest.approx(oracle.confidence_interval.low, abs=0.05 * width)
+        assert found.high == pytest.approx(oracle.confidence_interval.high, abs=0.05 * width)
 
-    def test_many_units_are_drawn_in_blocks(self):
-        values = np.random.default_rng(9).random(5000)
-        found = replicates(dict(enumerate(values[:, None])), mean_of, draws=1000)
-        assert found.shape == (1000,)
-        assert found.std() == pytest.approx(values.std() / 5000**0.5, rel=0.1)
-        assert len(set(found)) > 990
+    def test_clusters_of_many_rows_count_once(self):
+        """40 clusters of 25 equal values are 40 observations, not 1,000."""
+        values = np.random.default_rng(4).normal(size=40)
+        found = jackknife({f"c{i}": np.full(25, v) for i, v in enumerate(values)}, mean_of, unit="tasks")
+        alone = t_interval(values, unit="tasks")
+        assert (found.low, found.high) == pytest.approx((alone.low, alone.high))
+        assert (found.n, found.clusters, found.method) == (1000, 40, "95% t over tasks")
+
+    def test_uneven_clusters_weigh_by_their_rows(self):
+        assert jackknife({"x": [0.0] * 3, "y": [1.0]}, mean_of).value == 0.25
 
     def test_edge_cases(self):
-        assert bootstrap({}, mean_of).value is None
-        assert nested_bootstrap({}, mean_of).value is None
-        lone = bootstrap({"x": [1.0, 0.0]}, mean_of)
-        assert (lone.value, lone.low, lone.high, lone.clusters) == (0.5, None, None, 1)
-        same = bootstrap({"x": [0.5], "y": [0.5]}, mean_of)
+        assert jackknife({}, mean_of) == Estimate(None, None, None, 0, 0, "95% t over clusters")
+        lone = jackknife({"x": [1.0, 0.0]}, mean_of)
+        assert (lone.value, lone.low, lone.n, lone.clusters) == (0.5, None, 2, 1)
+        same = jackknife({"x": [0.5], "y": [0.5]}, mean_of)
         assert (same.low, same.high) == (0.5, 0.5)
-        for bad in ({"x": []}, {"x": [math.nan]}, {"x": [1.0], "y": [[1.0, 2.0]]}, {"x": 1.0}):
+        third = over_seeds(np.full((7, 1), 0.1), mean_of)
+        assert third.low == third.high == third.value, "rounding makes no width"
+        for bad in ({"x": []}, {"x": [math.nan]}, {"x": [1.0], "y": [[1.0, 2.0]]}, {"x": [[[1.0]]]}):
             with pytest.raises(ValueError):
-                bootstrap(bad, mean_of)
-        with pytest.raises(ValueError):
-            bootstrap({"x": [1.0]}, mean_of, draws=0)
-        with pytest.raises(ValueError):
-            bootstrap({"x": [1.0], "y": [2.0]}, mean_of, level=2)
+                jackknife(bad, mean_of)
 
-    def test_undefined_resamples(self):
-        """Two of four solo scores are 0: one resample in 16 has no ratio and is left out."""
-        found = bootstrap(dict(enumerate([[[0, 0]], [[0, 0]], [[1, 0.5]], [[1, 1]]])), ratio_gap)
-        assert found.value == 0.25
-        assert (found.low, found.high) == (0, 0.5)
-        rare = bootstrap({i: [[float(i == 0), 0.0]] for i in range(30)}, ratio_gap)
-        assert rare.low == rare.high == 1
-        never = bootstrap({0: [[0.0, 1.0]], 1: [[0.0, 0.5]]}, ratio_gap)
+    def test_undefined(self):
+        """Without the one instance that is solved there is no ratio: a value, and no interval."""
+        found = over_seeds(np.array([[0.0, 0.0], [0.0, 0.0], [1.0, 0.5]]), ratio_gap)
+        assert (found.value, found.low, found.high) == (0.5, None, None)
+        never = over_seeds(np.array([[0.0, 1.0], [0.0, 0.5]]), ratio_gap)
         assert (never.value, never.low, never.n) == (None, None, 2)
 
-    def test_nested_agrees_with_a_plain_loop(self):
-        rng = np.random.default_rng(11)
-        tasks = {
-            f"t{i}": np.column_stack([rng.uniform(0.8, 1, n), rng.beta(2 + i, 3, n)])
-            for i, n in enumerate([5, 12, 30, 30, 30, 50, 50, 8, 20])
-        }
-        names = sorted(tasks)
-        plain_loop = []
-        for _ in range(4000):
-            gaps = []
-            for name in rng.choice(names, len(names)):
-                table = tasks[name]
-                a, b = table[rng.integers(len(table), size=len(table))].mean(axis=0)
-                gaps.append((a - b) / a)
-            plain_loop.append(np.mean(gaps))
-        found = nested_bootstrap(tasks, ratio_gap, draws=4000)
-        assert found.value == pytest.approx(np.mean([1 - b / a for a, b in (t.mean(axis=0) for t in tasks.values())]))
-        low, high = np.quantile(plain_loop, [0.025, 0.975])
-        assert (found.low, found.high) == pytest.approx((low, high), abs=0.06 * (high - low))
-        assert (found.n, found.clusters) == (235, 9)
-        assert found.method == "95% bootstrap over tasks then seeds (4000 draws)"
 
-    def test_nested_coverage(self):
-        """A mean tax over tasks that are themselves a sample of twelve: close to 95 %, on the narrow side."""
-        rng = np.random.default_rng(12)
-        hits = 0
-        for _ in range(300):
-            levels = rng.normal(0.3, 0.15, 12)
-            found = nested_bootstrap(
-                {i: rng.normal(level, 0.3, 20) for i, level in enumerate(levels)}, mean_of, draws=400
-            )
+class TestOverTasks:
+    def test_is_t_over_the_tasks_values(self):
+        rng = np.random.default_rng(11)
+        tables = {
+            f"t{i}": np.column_stack([rng.uniform(0.8, 1, n), rng.random(n)]) for i, n in enumerate([5, 12, 30, 8])
+        }
+        values = [1 - b / a for a, b in (table.mean(axis=0) for table in tables.values())]
+        oracle = scipy.stats.ttest_1samp(values, 0).confidence_interval()
+        found = over_tasks(tables, ratio_gap)
+        assert (found.value, found.low, found.high) == pytest.approx((np.mean(values), oracle.low, oracle.high))
+        assert (found.n, found.clusters, found.method) == (55, 4, "95% t over tasks")
+
+    def test_one_task_is_measured_over_its_seeds_and_says_so(self):
+        table = np.array([[1.0, 0.5], [0.9, 0.6], [1.0, 0.9]])
+        found, alone = over_tasks({"maze": table}, difference), t_interval([0.5, 0.3, 0.1])
+        assert (found.value, found.low, found.high) == pytest.approx((alone.value, alone.low, alone.high))
+        assert (found.n, found.clusters, found.method) == (3, 3, "95% t over seeds, one of the tasks only")
+        assert over_tasks({}, difference).method == "95% t over tasks"
+
+    def test_tasks_without_a_value_stay_out(self):
+        tables = {"a": np.array([[0.0, 0.0]] * 4), "b": np.array([[1.0, 0.5]] * 2), "c": np.array([[1.0, 0.3]] * 3)}
+        found = over_tasks(tables, ratio_gap)
+        assert (found.value, found.n, found.clusters) == (pytest.approx(0.6), 5, 2)
+        assert over_tasks({task: tables[task] for task in "ab"}, ratio_gap).method.endswith("one of the tasks only")
+
+    @pytest.mark.parametrize(("tasks", "seeds"), [(3, 20), (8, 5), (12, 20)])
+    def test_coverage(self, tasks, seeds):
+        """A mean tax over tasks that are themselves a sample; the standard error of 500 studies is one point."""
+        rng, hits = np.random.default_rng([12, tasks]), 0
+        for _ in range(500):
+            levels = rng.normal(0.3, 0.15, tasks)
+            found = over_tasks({i: rng.normal(level, 0.3, (seeds, 1)) for i, level in enumerate(levels)}, mean_of)
             hits += found.low <= 0.3 <= found.high
-        assert 0.90 <= hits / 300 <= 0.985
+        assert 0.92 <= hits / 500 <= 0.98
 
     def test_both_clusterings_of_the_same_rollouts(self):
         """Over 1,600 rollouts and over 32 tasks, each naming its unit; ignoring tasks is far too narrow here."""
         rng = np.random.default_rng(13)
-        scores = {f"t{i:02}": rng.normal(rng.uniform(), 0.05, 50) for i in range(32)}
-        by_rollout = t_interval(np.concatenate(list(scores.values())), unit="rollouts")
-        by_task = nested_bootstrap(scores, mean_of)
+        scores = {f"t{i:02}": rng.normal(rng.uniform(), 0.05, (50, 1)) for i in range(32)}
+        by_rollout = t_interval(np.concatenate(list(scores.values()))[:, 0], unit="rollouts")
+        by_task = over_tasks(scores, mean_of)
         assert by_rollout.value == pytest.approx(by_task.value)
         assert (by_rollout.n, by_rollout.clusters, by_task.n, by_task.clusters) == (1600, 1600, 1600, 32)
         assert "rollouts" in by_rollout.method
         assert "tasks" in by_task.method
         assert by_task.high - by_task.low > 5 * (by_rollout.high - by_rollout.low)
+
+    def test_ratio_of_task_means(self):
+        """0.1 of 0.2 and 0.3 of 0.6 are half of all; a task near 0 does not blow it up like a mean of ratios."""
+        tables = {"a": [[0.1, 0.2]] * 3, "b": [[0.3, 0.6], [0.3, 0.6]], "c": [[0.05, 0.0001]]}
+        tables = {task: np.array(table) for task, table in tables.items()}
+
+        def share(means):
+            return means[..., 0] / means[..., 1]
+
+        found = over_task_means({task: tables[task] for task in "ab"}, share)
+        assert (found.value, found.n, found.clusters) == (pytest.approx(0.5), 5, 2)
+        assert found.low == pytest.approx(found.high)
+        assert over_task_means(tables, share).value == pytest.approx(0.45 / 0.8001)
+        assert over_task_means({"a": tables["a"]}, share).method.endswith("one of the tasks only")
 
     @given(
         st.dictionaries(
@@ -311,23 +339,20 @@ class TestBootstrap:
     )
     @settings(deadline=None)
     def test_order_does_not_matter_and_values_stay_in_range(self, clusters, rng):
+        clusters = {key: np.array(rows) for key, rows in clusters.items()}
         shuffled = {
-            key: rng.sample(rows, len(rows)) for key, rows in rng.sample(sorted(clusters.items()), len(clusters))
+            key: np.array(rng.sample(rows.tolist(), len(rows)))
+            for key, rows in rng.sample(sorted(clusters.items(), key=lambda one: one[0]), len(clusters))
         }
-        for estimator in (bootstrap, nested_bootstrap):
+        for estimator in (jackknife, over_tasks, over_task_means):
             for statistic, least in ((mean_of, 0), (difference, -1), (ratio_gap, -math.inf)):
-                found = estimator(clusters, statistic, draws=60)
-                assert found == estimator(shuffled, statistic, draws=60)
-                for number in (found.value, found.low, found.high):
-                    assert number is None or least - 1e-9 <= number <= 1 + 1e-9
+                found = estimator(clusters, statistic)
+                assert found == estimator(shuffled, statistic)
+                assert found.value is None or least - 1e-9 <= found.value <= 1 + 1e-9
+                assert (found.low is None) == (found.high is None)
+                if found.low is not None:
+                    assert found.low <= found.value <= found.high
                 plain(found)
-
-    def test_seeds(self):
-        clusters = dict(enumerate(np.random.default_rng(0).random((30, 1))))
-        state = np.random.get_state()[1].tolist()
-        assert bootstrap(clusters, mean_of, seed=1) == bootstrap(clusters, mean_of, seed=1)
-        assert bootstrap(clusters, mean_of, seed=1) != bootstrap(clusters, mean_of, seed=2)
-        assert np.random.get_state()[1].tolist() == state
 
 
 class TestTax:
@@ -346,7 +371,7 @@ class TestTax:
         assert maze.solo_all.value == pytest.approx(0.95)
         assert maze.homo_all.value == pytest.approx(2.15 / 4)
         assert found.overall.tax == replace(maze.tax, method="95% t over seeds, one of the tasks only")
-        assert found.overall.ratio.method == "95% bootstrap over seeds, one of the tasks only (2000 draws)"
+        assert found.overall.ratio == replace(maze.ratio, method="95% t over seeds, one of the tasks only")
         assert found.overall.ratio.value == maze.ratio.value
 
     def test_each_task_weighs_the_same_and_ratios_are_averaged(self):
@@ -433,9 +458,9 @@ class TestTax:
     @settings(deadline=None, max_examples=40)
     def test_order_bounds_and_json(self, rows, rng):
         shuffled = rng.sample(rows, len(rows))
-        found = taxes(rows, draws=50)
-        assert plain(found) == plain(taxes(shuffled, draws=50))
-        assert plain(pair_table(rows, draws=50)) == plain(pair_table(shuffled, draws=50))
+        found = taxes(rows)
+        assert plain(found) == plain(taxes(shuffled))
+        assert plain(pair_table(rows)) == plain(pair_table(shuffled))
         for model in found.values():
             for task in model.tasks:
                 assert task.paired * 2 + task.unpaired == task.solo_all.n + task.homo_all.n
@@ -470,42 +495,24 @@ class TestTax:
         assert len(runs) == 1
 
     def test_work_grows_with_the_rows_and_no_faster(self, monkeypatch):
-        """However many models and tasks there are, each row is grouped twice and resampling is done twice a task."""
-        grouped, resampled = [], []
+        """However many models and tasks there are, each row is grouped twice."""
+        grouped = []
 
         def count_rows(rows, by):
             rows = list(rows)
             grouped.append(len(rows))
             return partition(rows, by)
 
-        def count_tables(clusters, *args, **more):
-            resampled.append(len(clusters))
-            return nested_bootstrap(clusters, *args, **{**more, "draws": 1})
-
         module = sys.modules["collabtax.statistics.tax"]  # the package has a function of this name
         monkeypatch.setattr(module, "partition", count_rows)
-        monkeypatch.setattr(module, "nested_bootstrap", count_tables)
-        models, tasks, seeds = 5, 6, 4
-        rng = random.Random(6)
         rows = [
-            Scored(
-                f"t{task}",
-                ("csp", "relational", "spatial")[task % 3],
-                mode,
-                (f"m{model}",) * members,
-                "baseline",
-                seed,
-                rng.uniform(0.85, 1) if members == 1 else rng.random(),
-            )
-            for model in range(models)
-            for task in range(tasks)
-            for seed in range(seeds)
-            for mode, members in (("solo", 1), ("homo", 2))
+            row
+            for model in "abcde"
+            for task in FAMILY
+            for row in solo(model, task, [0.9, 1, 0.95]) + homo(model, task, [0.5, 0.6, 0.4])
         ]
-        assert len(taxes(rows)) == models
+        assert len(taxes(rows)) == 5
         assert sum(grouped) == 2 * len(rows)
-        # the ratio of each task; the tax and the ratio of each family; both over all tasks
-        assert sum(resampled) == models * tasks * (1 + 2 + 2)
 
 
 class TestPairs:
@@ -557,7 +564,7 @@ class TestPairs:
     @given(studies())
     @settings(deadline=None, max_examples=60)
     def test_propositions(self, rows):
-        for row in pair_table(rows, include_intractable=True, draws=50):
+        for row in pair_table(rows, include_intractable=True):
             if row.tax.value is None:
                 continue
             v1, v2, v12 = row.v1.value, row.v2.value, row.v12.value
@@ -573,6 +580,26 @@ class TestPairs:
             loss = (v1 + v2 - v12) / 2
             assert v1 - row.phi1.value == pytest.approx(loss, abs=1e-9)
             assert v2 - row.phi2.value == pytest.approx(loss, abs=1e-9)
+
+    def test_each_task_by_hand(self):
+        rows = (
+            solo("a", "maze", [1, 0.8, 0.9])
+            + solo("b", "maze", [0.2, 0.4, 0.3])
+            + hetero("a", "b", "maze", [0.7, 0.5, 0.3])
+            + solo("a", "graph", [0.5, 0.5])
+            + solo("b", "graph", [0.9, 0.9])
+            + hetero("a", "b", "graph", [1, 1])
+        )
+        graph, maze = pair_table(rows)[0].by_task
+        assert (graph.task, graph.family, maze.task, maze.family) == ("graph", "relational", "maze", "spatial")
+        assert (maze.v1, maze.v2, maze.v12) == pytest.approx((0.9, 0.3, 0.5))
+        alone = t_interval([0.3, 0.3, 0.6])  # the better member of the task, seed by seed
+        assert (maze.tax.value, maze.tax.low, maze.tax.high) == pytest.approx((alone.value, alone.low, alone.high))
+        assert maze.spread == (pytest.approx(0.4), pytest.approx(math.sqrt(0.03)), 3)
+        assert (graph.tax.value, graph.tax.low, graph.tax.high) == pytest.approx((-0.1, -0.1, -0.1))
+        assert graph.spread == (pytest.approx(-0.1), pytest.approx(0), 2)
+        alone = pair_table([row for row in rows if row.task == "maze"])[0]
+        assert alone.tax == replace(maze.tax, method="95% t over seeds, one of the tasks only")
 
     def test_rounding_alone_violates_nothing(self):
         """The same three scores at other seeds, so that their sums may round differently."""
@@ -655,18 +682,12 @@ def test_a_level_is_checked_whatever_the_data(values, level):
     clusters = {i: [value] for i, value in enumerate(values)}
     for estimate in (
         lambda: t_interval(values, level),
-        lambda: bootstrap(clusters, mean_of, level=level),
-        lambda: nested_bootstrap(clusters, mean_of, level=level),
+        lambda: jackknife(clusters, mean_of, level),
+        lambda: over_tasks({key: np.array([value]) for key, value in clusters.items()}, mean_of, level),
         lambda: power_hint(0.1, len(values) + 1, level),
     ):
         with pytest.raises(ValueError, match="is not between 0 and 1"):
             estimate()
-
-
-def test_draws_are_checked_without_data():
-    for estimate in (bootstrap, nested_bootstrap):
-        with pytest.raises(ValueError, match="draws must be at least 1"):
-            estimate({}, mean_of, draws=0)
 
 
 @pytest.mark.parametrize("score", [None, "0.5", [], math.nan, -0.1, 2, 1j])

@@ -9,11 +9,13 @@ import signal
 import subprocess
 import sys
 import threading
+import tracemalloc
 from pathlib import Path
 
 import pytest
 
-from collabtax.store import Store, frame, key, load, read_lines
+from collabtax.cassettes import canonical
+from collabtax.store import Store, frame, head, key, load, read_lines
 
 ROOT = Path(__file__).parents[1]
 
@@ -249,6 +251,58 @@ def test_kill_9_loses_no_finished_row(tmp_path):
         assert not told or int(told[-1]) < len(seeds)
         done = len(seeds)
     assert done > 20
+
+
+HOSTILE = [
+    [], [{"text": "x"}], [{"text": ',"turns":[{"outcome":"infrastructure"}'}], {"not": "a list"}, None,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("turns", HOSTILE)
+@pytest.mark.parametrize(
+    "answer", [None, 'x,"turns":[', {"a": 1, "turns": [1]}, [{"a": {"b": 0, "turns": []}}], {"turns": [{"turns": [7]}]}]
+)
+def test_what_is_read_of_a_row_without_its_turns_is_what_is_in_it(answer, turns):
+    told = row(3, text="no", answer=answer, error=',"turns":[', turns=turns, usage={"turns": [1]}, cost=0.5)
+    found = head(canonical(told).encode() + b"\n")
+    assert key(found) == key(told)
+    assert (found["outcome"], found["cost"], found["answer"]) == ("scored", 0.5, answer)
+    if turns == HOSTILE[1] and not isinstance(answer, dict | list):
+        assert "turns" not in found, "the point of it"
+
+
+def test_outcomes_without_rows_are_those_of_the_rows(tmp_path):
+    draw = random.Random(7)
+    for session in range(1, 7):
+        rows = [row(draw.randrange(9), draw.choice(["infrastructure", "scored", "no_answer"])) for _ in range(9)]
+        fill(tmp_path, rows, session)
+        if session == 3:
+            Store(tmp_path).consolidate()
+        store = Store(tmp_path)
+        found = store.rows()
+        failed = {k for k, r in found.items() if r["outcome"] == "infrastructure"}
+        assert store.ended(failed=True) == failed
+        assert store.ended(failed=False) == found.keys() - failed
+        assert {k: store.find(k) for k in found} == found
+        assert store.find(key(row(99))) is None
+        assert store.find(key(row(1, model="other"))) is None
+
+
+def test_reading_what_ended_keeps_no_rows(tmp_path):
+    fill(tmp_path, [row(seed, turns=[{"text": "x" * 20_000}], cost=0.25) for seed in range(500)])  # 10 MB
+    for read in (
+        Store.probe,
+        lambda store: store.ended(failed=False),
+        Store.spent,
+        lambda store: store.find(key(row(4))),
+    ):
+        store = Store(tmp_path)
+        tracemalloc.start()
+        read(store)
+        most = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert most < 2_000_000
+    assert store.spent() == 125.0
 
 
 def test_a_frame_has_a_row_a_rollout(tmp_path):

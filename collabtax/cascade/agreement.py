@@ -1,20 +1,21 @@
 """How far raters (judges, people, the known truth) agree: Cohen's and Fleiss' kappa with prevalence and intervals.
 
-Both kappas are functions of column means, so that the cluster bootstrap of `collabtax.statistics` applies as it stands.
+Both kappas are functions of column means, so that the jackknife of `collabtax.statistics` applies as it stands.
 Where chance agreement is certain (all labels alike) kappa is undefined and reads None, never 0 or 1.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from collabtax.cascade.stages import STAGES, Verdicts
-from collabtax.statistics import Estimate, bootstrap
+from collabtax.statistics import Estimate, jackknife, over_seeds, partition
+from collabtax.statistics.intervals import Statistic, over
 from collabtax.statistics.rows import FloatArray
 
 Labels = Mapping[Hashable, Verdicts]  # item -> verdicts
@@ -33,8 +34,7 @@ def fleiss(means: FloatArray) -> FloatArray:
 
 
 def _kappa(observed: FloatArray, chance: FloatArray) -> FloatArray:
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.where(1 - chance > 1e-12, (observed - chance) / (1 - chance), np.nan)
+    return over(observed - chance, 1 - chance)
 
 
 def fleiss_table(counts: ArrayLike) -> FloatArray:
@@ -85,10 +85,10 @@ def _labels(stage: str, raters: Sequence[Labels]) -> tuple[list[Hashable], Float
 
 
 def agreement(stage: str, names: Sequence[str], raters: Sequence[Labels], cluster: Mapping[Hashable, str]) -> Agreement:
-    """Agreement of two raters (Cohen) or more (Fleiss) on a stage; intervals resample the clusters (tasks) of items."""
+    """Agreement of two raters (Cohen) or more (Fleiss) on a stage; intervals are over the clusters (tasks) of items."""
     items, labels, of = _labels(stage, raters)
     if not items:
-        nothing = bootstrap({}, cohen, unit="tasks")
+        nothing = over_rows([], [], cohen)
         return Agreement(stage, tuple(names), nothing, None, (None,) * len(names), 0, of)
     if len(raters) == 2:
         table = np.column_stack([labels, labels.prod(axis=1)])
@@ -97,20 +97,25 @@ def agreement(stage: str, names: Sequence[str], raters: Sequence[Labels], cluste
         yes = labels.sum(axis=1)
         table, statistic = fleiss_table(np.column_stack([yes, len(raters) - yes])), fleiss
         agreed = float(table[:, 0].mean())
-    kappa = bootstrap(clustered([cluster[i] for i in items], table), statistic, unit=unit_of(cluster[i] for i in items))
+    kappa = over_rows([cluster[i] for i in items], table.tolist(), statistic)
     return Agreement(stage, tuple(names), kappa, agreed, tuple(map(float, labels.mean(axis=0))), len(items), of)
 
 
-def clustered(clusters: Sequence[str], table: FloatArray) -> dict[str, FloatArray]:
-    """Rows by cluster; where there is one cluster only every row is one, since a single one cannot be resampled."""
-    names = np.array(clusters)
-    if len(set(clusters)) == 1:
-        return {f"{i:09d}": table[i : i + 1] for i in range(len(table))}
-    return {str(name): table[names == name] for name in np.unique(names)}
-
-
-def unit_of(clusters: Iterable[str]) -> str:
-    return "tasks" if len(set(clusters)) > 1 else "rollouts of one task"
+def over_rows(
+    tasks: Sequence[str], values: Sequence[Sequence[float]], statistic: Statistic, bounds: tuple[float, float] = (-1, 1)
+) -> Estimate:
+    """The statistic of the means of all rows, with an interval over their tasks, or over the rows of one task only; no
+    interval leaves the bounds of what is estimated."""
+    groups = partition(zip(tasks, values, strict=True), lambda row: row[0])
+    tables = {task: np.array([value for _, value in rows], dtype=np.float64) for task, rows in groups.items()}
+    if len(tables) == 1:
+        ((table,),) = [tables.values()]
+        found = over_seeds(table, statistic, unit="rollouts of one task")
+    else:
+        found = jackknife(tables, statistic, unit="tasks")
+    if found.low is None or found.high is None:
+        return found
+    return replace(found, low=max(found.low, bounds[0]), high=min(found.high, bounds[1]))
 
 
 def pairwise(raters: Mapping[str, Labels], cluster: Mapping[Hashable, str]) -> list[Agreement]:

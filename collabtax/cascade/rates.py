@@ -1,8 +1,9 @@
 """How often the stages are passed, by outcome and category, and how they fail together (paper, figures 2 and 8, tables
 6 and 7).
 
-A stage *fires* on a dialogue when its verdict is "failed". Shares are over dialogues, as in the paper; intervals
-resample whole tasks. A dialogue without a verdict (None) enters nothing that needs it, and is counted.
+A stage *fires* on a dialogue when its verdict is "failed". Shares are over dialogues, as in the paper, hence ratios of
+two numbers a task; intervals are over tasks. A dialogue without a verdict (None) enters nothing that needs it, and is
+counted.
 """
 
 from __future__ import annotations
@@ -10,13 +11,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any
 
-import numpy as np
-
-from collabtax.cascade.agreement import clustered, unit_of
+from collabtax.cascade.agreement import over_rows
 from collabtax.cascade.stages import STAGES, Row, Verdicts
-from collabtax.statistics import Estimate, bootstrap, mean_of
+from collabtax.statistics import Estimate, mean_of, partition
+from collabtax.statistics.intervals import Statistic, over
 from collabtax.statistics.rows import FloatArray
 from collabtax.store import Key, key
 
@@ -54,23 +53,17 @@ class Cascade:
 
 def share(means: FloatArray) -> FloatArray:
     """Statistic: the first column's mean of the second's; nan where that is 0."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.where(means[..., 1] > 0, means[..., 0] / means[..., 1], np.nan)
+    return over(means[..., 0], means[..., 1])
 
 
-def _share(rows: Sequence[tuple[Row, Verdicts]], values: Iterable[Sequence[float]], statistic: Any) -> Estimate:
-    tasks = [row["task"] for row, _ in rows]
-    if not rows:
-        return bootstrap({}, statistic, unit="tasks")
-    return bootstrap(clustered(tasks, np.array(list(values), dtype=np.float64)), statistic, unit=unit_of(tasks))
+def _share(rows: Sequence[tuple[Row, Verdicts]], values: Iterable[Sequence[float]], statistic: Statistic) -> Estimate:
+    return over_rows([row["task"] for row, _ in rows], list(values), statistic, bounds=(0, 1))
 
 
 def cascades(judge: str, rows: Iterable[Row], verdicts: Mapping[Key, Verdicts]) -> list[Cascade]:
     """Of each mode and condition in `rows` that has verdicts, in a fixed order."""
-    cells: dict[tuple[str, str], list[tuple[Row, Verdicts]]] = {}
-    for row in rows:
-        if (one := key(dict(row))) in verdicts:
-            cells.setdefault((row["mode"], row["condition"]), []).append((row, verdicts[one]))
+    judged = [(row, verdicts[one]) for row in rows if (one := key(dict(row))) in verdicts]
+    cells = partition(judged, lambda told: (told[0]["mode"], told[0]["condition"]))
     ranked = sorted(cells, key=lambda cell: (cell[0] != "homo", *cell))
     return [_cascade(judge, mode, condition, cells[mode, condition]) for mode, condition in ranked]
 

@@ -12,8 +12,8 @@ from typing import Any
 
 from collabtax.cassettes import canonical
 from collabtax.cells import Cell
-from collabtax.protocols import told
-from collabtax.rollouts import cached_problem
+from collabtax.tax.protocols import told
+from collabtax.tax.study import cached_problem
 from tasks import Problem, Task, all_tasks, get_task
 
 STAGES = {"l1": "grounded", "l2": "queried", "l3": "integrated", "l4": "re-derived"}

@@ -10,7 +10,7 @@ from math import isfinite
 from typing import Any
 
 from collabtax.prediction.features import NAMES, Dialogue, of_cell, of_dialogue
-from collabtax.rollouts import cached_problem
+from collabtax.tax.study import cached_problem
 from collabtax.statistics import Scored, paired, partition, ratio_gap
 from collabtax.statistics.tax import is_tractable
 from tasks import get_task

@@ -14,22 +14,15 @@ MOST = 100  # times the rollouts of now, beyond which a number of rollouts is no
 
 
 def p_value(estimate: Estimate) -> float | None:
-    """Two-sided p value of the difference being 0, from its 95 % interval: below 0.05 exactly if that leaves 0 out.
-
-    Of a t interval it is that of the t test; a bootstrap's is read as a normal one, from the side on which 0 lies. None
-    without an interval, and where nothing varied: a width of zero does not tell chance from more.
-    """
-    from scipy.special import ndtr, ndtri, stdtr, stdtrit
+    """Two-sided p value of the t test against 0 that belongs to a 95 % t interval, hence below 0.05 exactly if that
+    leaves 0 out. None without an interval, and where nothing varied: a width of zero does not tell chance from more."""
+    from scipy.special import stdtr, stdtrit
 
     value, low, high = estimate.value, estimate.low, estimate.high
     if value is None or low is None or high is None or high - low <= 1e-9:
         return None
-    away = abs(value)
-    half = max(value - low if value > 0 else high - value, 1e-12)
-    if " t over " in estimate.method:
-        df = estimate.clusters - 1
-        return float(2 * stdtr(df, -away / half * stdtrit(df, 1 - LEVEL / 2)))
-    return float(2 * ndtr(-away / half * ndtri(1 - LEVEL / 2)))
+    df = estimate.clusters - 1
+    return float(2 * stdtr(df, -abs(value) / ((high - low) / 2) * stdtrit(df, 1 - LEVEL / 2)))
 
 
 def holm(ps: Sequence[float]) -> list[float]:
@@ -76,10 +69,9 @@ def resolved(lines: Iterable[tuple[Estimate, Sequence[Spread]]]) -> str:
     said = (
         f"with {n} rollouts a cell this table resolves differences of {half:.3f} (half of a 95 % interval, the median)"
     )
-    # The nested bootstrap's variance is (apart + 2 noise) / tasks: resampled tasks bring their noise, and so do seeds.
-    left = 2 * noise - 3 * apart
-    if 0 < 8 * noise <= MOST * left:
-        return f"{said}; {ceil(n * 8 * noise / left - 1e-9)} would resolve {half / 2:.3f}"
+    left = noise - 3 * apart  # the squared standard error is (apart + noise) / tasks, and only noise falls
+    if 0 < 4 * noise <= MOST * left:
+        return f"{said}; {ceil(n * 4 * noise / left - 1e-9)} would resolve {half / 2:.3f}"
     return (
         f"{said}; no number of rollouts would resolve {half / 2:.3f}, as tasks differ too much: it takes {4 * tasks} "
         f"tasks in place of {tasks}"

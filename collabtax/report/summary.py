@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from statistics import median_low
 from typing import Any
 
-from collabtax.cells import MODES, Cell
+from collabtax.cells import Cell
 from collabtax.models import SIMULATED
-from collabtax.options import SWEEPS
+from collabtax.options import MODES, SWEEPS
 from collabtax.report.several import resolved, standing
 from collabtax.statistics import (
     TRACTABLE,
@@ -19,7 +19,8 @@ from collabtax.statistics import (
     PairRow,
     Scored,
     difference,
-    nested_bootstrap,
+    over_task_means,
+    over_tasks,
     pair_table,
     paired,
     partition,
@@ -28,7 +29,9 @@ from collabtax.statistics import (
     t_interval,
     taxes,
 )
-from collabtax.statistics.pairs import AdditiveNull, Spread, TeamGap, additive_null, team_map
+from collabtax.statistics.intervals import over
+from collabtax.statistics.pairs import AdditiveNull, Spread, TaskGame, TeamGap, additive_null, team_map
+from collabtax.statistics.rows import FloatArray
 from tasks import FAMILIES
 
 Row = dict[str, Any]
@@ -72,15 +75,26 @@ class Line:
 
 
 @dataclass(frozen=True)
+class Lift:
+    """Under an intervention, over a family or all tasks: by how much the team's score differs from the plain
+    dialogue's, and the share of the plain tax that this is, undefined where that tax is not told from 0 (table 1)."""
+
+    scope: str
+    change: Estimate
+    closed: Estimate
+
+
+@dataclass(frozen=True)
 class Effect:
-    """An intervention: the tax under it, and by how much the team's score differs from the plain dialogue's, with the
-    spread of that difference on each task."""
+    """An intervention: the tax under it, and by how much the team's score differs from the plain dialogue's, over all
+    tasks, with the spread of that difference on each, and by scope (families, then "all")."""
 
     models: tuple[str, ...]
     condition: str
     tax: Estimate
     change: Estimate
     spreads: tuple[Spread, ...]
+    lifts: tuple[Lift, ...]
 
 
 @dataclass(frozen=True)
@@ -125,10 +139,10 @@ class Summary:
     """What a run says. `readings` counts for each team how answers were read (`graders.extract.WARNINGS`),
     `agreement` what two extractors made of the same transcripts. `pairs` come with their seat asymmetry over the same
     tasks; `map` holds every team by initiator and responder, `null` the pairs beside the midpoint of their members.
-    By table ("lines", "tasks", "pairs", "seats", "effects", "swept"), `stands` holds the differences that are told from
-    0 when all of the table are read at once, and `resolves` says which difference it resolves. `hint`, how closely this
-    many rollouts measure, `caveat`, what intervals over few tasks are about, and what `resolves` says are "" where
-    there is nothing to say.
+    By table ("lines", "tasks", "pairs", "games", "seats", "effects", "lifts", "swept"), `stands` holds the differences
+    that are told from 0 when all of the table are read at once, and `resolves` says which difference it resolves.
+    `hint`, how closely this many rollouts measure, `caveat`, what intervals over few tasks are about, and what
+    `resolves` says are "" where there is nothing to say.
     """
 
     cells: tuple[CellSummary, ...]
@@ -156,6 +170,17 @@ class Summary:
     def seats(self) -> tuple[tuple[PairRow, Estimate], ...]:
         """Each two members once, in the order in which their seat asymmetry is told."""
         return tuple((p, seats) for p, seats in self.pairs if first_of_both(p))
+
+    @property
+    def games(self) -> tuple[tuple[PairRow, TaskGame, str], ...]:
+        """Max-superadditivity by pair and task, with what is told of it when all lines are read at once: "violated",
+        "holds" (the pair is better than both) or "not decided"."""
+        told = self.stands["games"]
+        return tuple(
+            (p, g, ("violated" if (g.tax.value or 0) > 0 else "holds") if g.tax in told else "not decided")
+            for p, _ in self.pairs
+            for g in p.by_task
+        )
 
     @property
     def planned(self) -> tuple[int, int]:
@@ -197,8 +222,10 @@ def summarise(results: Iterable[tuple[Cell, Mapping[int, Row | None]]]) -> Summa
         "lines": [line.tax for line in by_line],
         "tasks": [t.tax for m in by_model.values() for t in m.tasks],
         "pairs": [p.tax for p, _ in pairs],
+        "games": [g.tax for p, _ in pairs for g in p.by_task],
         "seats": [seats for p, seats in pairs if first_of_both(p)],
         "effects": [e.change for e in by_effect],
+        "lifts": [one.change for e in by_effect for one in e.lifts if one.scope != "all"],
         "swept": [line.tax for line in by_setting],
     }
     return Summary(
@@ -208,7 +235,7 @@ def summarise(results: Iterable[tuple[Cell, Mapping[int, Row | None]]]) -> Summa
         swept=by_setting, effects=by_effect, stands={name: standing(table) for name, table in tables.items()},
         resolves={
             "lines": resolved((m.overall.tax, spreads(m)) for m in by_model.values()),
-            "pairs": resolved((p.tax, p.spreads) for p, _ in pairs),
+            "pairs": resolved((p.tax, [g.spread for g in p.by_task]) for p, _ in pairs),
             "effects": resolved((e.change, e.spreads) for e in by_effect),
             "swept": resolved((line.tax, line.spreads) for line in by_setting),
         }, counts=counts,
@@ -222,7 +249,14 @@ def summarise(results: Iterable[tuple[Cell, Mapping[int, Row | None]]]) -> Summa
 
 def order(cell: Cell) -> tuple[Any, ...]:
     """Cells by family, task, mode, models, condition."""
-    return cell.study, FAMILIES.index(cell.family), cell.task, MODES.index(cell.mode), cell.models, cell.condition
+    return (
+        cell.study,
+        FAMILIES.index(cell.family),
+        cell.task,
+        MODES["tax"].index(cell.mode),
+        cell.models,
+        cell.condition,
+    )
 
 
 def summarise_cell(cell: Cell, rows: Mapping[int, Row | None]) -> CellSummary:
@@ -250,6 +284,7 @@ def mean(values: Iterable[float | None]) -> float | None:
 def effects(scored: Sequence[Scored], by_model: dict[str, ModelTax], pairs: Sequence[PairRow]) -> Iterable[Effect]:
     """Each intervention beside the plain dialogue of the same seeds, over the tasks of the headline."""
     teams = [row for row in scored if row.mode in ("homo", "hetero")]
+    solos = [row for row in scored if row.mode == "solo" and not row.condition]
     enters: dict[tuple[str, ...], tuple[str, ...]] = {p.models: p.tasks for p in pairs}
     enters.update({(name, name): model.overall.tasks for name, model in by_model.items()})
     for condition in sorted({row.condition for row in teams} - {"", *SWEEPS}):
@@ -260,15 +295,51 @@ def effects(scored: Sequence[Scored], by_model: dict[str, ModelTax], pairs: Sequ
         under.update({(name, name): model.overall.tax for name, model in found.items()})
         for models, mine in partition(teams, lambda row: row.models).items():
             if any(row.condition == condition for row in mine):
-                cells = partition(
-                    (r for r in mine if r.task in enters.get(models, ())), lambda r: (r.task, r.condition)
-                )
-                both = {t: paired(cells.get((t, condition), []), cells.get((t, ""), []))[0] for t, _ in cells}
-                change = nested_bootstrap({t: table for t, table in both.items() if len(table)}, difference)
+                entered = [row for row in mine if row.task in enters.get(models, ())]
+                both = lined_up(entered, condition, [])
+                alone = [[row for row in solos if row.models[0] == name] for name in members(models)]
+                found_lifts = lifts(both, lined_up(entered, condition, alone), {r.task: r.family for r in entered})
                 yield Effect(
-                    models, condition, under.get(models, t_interval(())), change,
-                    tuple(Spread.of(table[:, 0] - table[:, 1]) for table in both.values() if len(table)),
+                    models, condition, under.get(models, t_interval(())), found_lifts[-1].change,
+                    tuple(Spread.of(table[:, 0] - table[:, 1]) for table in both.values()), found_lifts,
                 )  # fmt: skip
+
+
+def lined_up(team: Sequence[Scored], condition: str, alone: Sequence[Sequence[Scored]]) -> dict[str, FloatArray]:
+    """Scores (n, 2 + members) by task, by seed: under the condition, plain, and alone; without tasks that have none."""
+    cells = partition(team, lambda row: (row.task, row.condition))
+    solos = [partition(rows, lambda row: row.task) for rows in alone]
+    found = {
+        task: paired(cells.get((task, condition), []), cells.get((task, ""), []), *(one.get(task, []) for one in solos))
+        for task in dict.fromkeys(task for task, _ in cells)
+    }
+    return {task: table for task, (table, _) in found.items() if len(table)}
+
+
+def lifts(
+    both: Mapping[str, FloatArray], with_solos: Mapping[str, FloatArray], family: Mapping[str, str]
+) -> tuple[Lift, ...]:
+    """For each family, then for all tasks, from the tables of `lined_up` without and with the members alone."""
+    found = []
+    for scope in (*(f for f in FAMILIES if f in family.values()), "all"):
+        mine, whole = (
+            {t: table for t, table in some.items() if scope in (family[t], "all")} for some in (both, with_solos)
+        )
+        plain = over_tasks(whole, plain_tax)
+        closed = over_task_means(whole, share_closed) if plain.low is not None and plain.low > 0 else t_interval(())
+        found.append(Lift(scope, over_tasks(mine, difference), closed))
+    return tuple(found)
+
+
+def plain_tax(means: FloatArray) -> FloatArray:
+    """Statistic: the better member's score minus the plain dialogue's."""
+    best: FloatArray = means[..., 2:].max(axis=-1)
+    return best - means[..., 1]
+
+
+def share_closed(means: FloatArray) -> FloatArray:
+    """Statistic: the lift over the plain tax; nan where that is 0."""
+    return over(difference(means), plain_tax(means))
 
 
 def swept(scored: Sequence[Scored], by_model: dict[str, ModelTax]) -> Iterable[Swept]:
@@ -379,7 +450,7 @@ def caveat(found: Iterable[tuple[int, Estimate]]) -> str:
     told = ["with one task an interval is over its seeds only"] * (1 in over)
     if any(1 < tasks < FEW for tasks in over):
         told.append(
-            f"over few tasks (under eight) {'it' if told else 'an interval'} speaks for these tasks, not for tasks in "
-            "general"
+            f"over few tasks (under eight) {'it' if told else 'an interval'} speaks for tasks in general only as far "
+            "as these are like the rest"
         )
     return "; ".join(told)

@@ -9,6 +9,7 @@ from collabtax.cells import printable
 from collabtax.report.summary import Summary, label
 from collabtax.statistics import TRACTABLE, Estimate, PairRow
 
+MOST_GAMES = 40  # lines of pairs by task in the terminal, beyond which only those are shown that are told from 0
 AGREEMENTS = ("equal", "differ", "first only", "second only", "neither")
 
 
@@ -85,6 +86,32 @@ def table(head: Sequence[str], body: Sequence[Sequence[str]], left: int) -> Iter
         yield "  ".join(c.ljust(w) if i < left else c.rjust(w) for i, (c, w) in enumerate(cells)).rstrip()
 
 
+def games(summary: Summary) -> Iterator[str]:
+    """Max-superadditivity by pair and task. Of many lines only those are shown of which something is told."""
+    found = summary.games
+    shown = [line for line in found if line[2] != "not decided"] if len(found) > MOST_GAMES else list(found)
+    if shown:
+        yield ""
+        yield from table(
+            ("initiator", "responder", "task", "v1", "v2", "v12", "tax [95 % interval]", "max-superadditivity"),
+            [
+                [*map(printable, pair.models), g.task, number(g.v1), number(g.v2), number(g.v12), aligned(g.tax), told]
+                for pair, g, told in sorted(shown, key=lambda line: (line[0].models, -(line[1].tax.value or 0.0)))
+            ], 3,
+        )  # fmt: skip
+    if found:
+        count = {told: sum(line[2] == told for line in found) for told in ("violated", "holds", "not decided")}
+        yield (
+            f"max-superadditivity by task, {len(found)} lines read at once (Holm, 5 %): "
+            + ", ".join(f"{told} on {n}" for told, n in count.items())
+            + (
+                f"; the {count['not decided']} of which nothing is told are not shown"
+                if len(found) > len(shown)
+                else ""
+            )
+        )
+
+
 def lines(summary: Summary, unplayed: Mapping[str, int]) -> Iterator[str]:
     """The summary; `unplayed` counts the recordings of each cell that were not asked for."""
     for warning in summary.warnings:
@@ -119,6 +146,7 @@ def lines(summary: Summary, unplayed: Mapping[str, int]) -> Iterator[str]:
             told = seating(pair, seats, seats in summary.stands["seats"], len(summary.seats))
             yield printable(f"{label(pair.models)}: {told}")
         yield from filter(None, [summary.resolves["pairs"]])
+        yield from games(summary)
     if summary.effects:
         yield ""
         yield from table(
@@ -129,6 +157,16 @@ def lines(summary: Summary, unplayed: Mapping[str, int]) -> Iterator[str]:
             ], 2,
         )  # fmt: skip
         yield from filter(None, [summary.resolves["effects"]])
+        yield ""
+        standing = summary.stands["effects"] | summary.stands["lifts"]
+        yield from table(
+            ("team", "intervention", "family", "score minus plain dialogue", "share of the tax closed", "stands"),
+            [
+                [printable(label(e.models)), e.condition, one.scope, aligned(one.change, "+"), aligned(one.closed, "+"),
+                 "yes" if one.change in standing else ""]
+                for e in summary.effects for one in e.lifts
+            ], 3,
+        )  # fmt: skip
     if summary.swept:
         yield ""
         yield from table(

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from collabtax.sim.policy import PRESETS, reply
+from collabtax.sim.cast import names, reply
 
 MOST = 8_000_000  # bytes of a request
 
@@ -57,7 +57,7 @@ class Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         if self.path.rstrip("/") == "/v1/models":
-            self.send(200, {"object": "list", "data": [{"id": name, "object": "model"} for name in PRESETS]})
+            self.send(200, {"object": "list", "data": [{"id": name, "object": "model"} for name in names()]})
         else:
             self.send(404, {"error": {"message": f"no page {self.path}", "code": "not_found"}})
 

@@ -19,7 +19,7 @@ from typing import Any
 from collabtax.agents import prompt
 from collabtax.sim.speech import Voice
 from graders import extract
-from tasks import Task, all_tasks
+from tasks import FAMILIES, Task, all_tasks
 from tasks.answers import from_data
 from tasks.base import seeded
 from tasks.frames import Frame
@@ -52,24 +52,27 @@ RELIEF = 0.3  # what a clause leaves of the rate it is aimed at
 SCRIPTED = re.compile(r"sim/scripted=([1-9]\d{0,2})")  # says that many set lines: for measuring the harness itself
 
 
-def knobs(model: str) -> Knobs:
-    """The knobs of a simulated model: a preset, or its name spells them, as in `sim/l1=0.2,l4=0.5`.
+def knobs(model: str, family: str = "") -> Knobs:
+    """The knobs of a simulated model on tasks of `family`: a preset, or its name spells them, like `sim/l1=0.2`.
+
+    A rate that names a family, as in `sim/l4=0.2,spatial_l4=0.6`, is that of its tasks in place of the plain one.
 
     Raises:
-        ValueError: no such preset or knob, or a rate outside of [0, 1].
+        ValueError: no such preset, knob or family, or a rate outside of [0, 1].
     """
     if model in PRESETS or SCRIPTED.fullmatch(model):
         return PRESETS.get(model, Knobs())
     given: dict[str, float] = {}
     for part in model.removeprefix("sim/").split(","):
-        name, _, rate = part.partition("=")
-        if name not in Knobs.__dataclass_fields__ or not re.fullmatch(r"0?\.\d+|[01](\.0*)?", rate):
+        spelt = re.fullmatch(rf"((?:{'|'.join(FAMILIES)})_)?(\w+)=(0?\.\d+|[01](?:\.0*)?)", part)
+        if not spelt or spelt[2] not in Knobs.__dataclass_fields__:
             raise ValueError(
                 f"no simulated model {model!r}; there are {', '.join(PRESETS)}, or rates between 0 and 1 in the name, "
-                f"like sim/l1=0.2,slip=0.1 (rates: {', '.join(Knobs.__dataclass_fields__)})"
+                f"like sim/l1=0.2,slip=0.1,spatial_l1=0.4 (rates: {', '.join(Knobs.__dataclass_fields__)}; "
+                f"families: {', '.join(FAMILIES)})"
             )
-        given[name] = float(rate)
-    return Knobs(**given)
+        given[f"{spelt[1] or ''}{spelt[2]}"] = float(spelt[3])
+    return Knobs(**{n: given.get(f"{family}_{n}", given.get(n, 0.0)) for n in Knobs.__dataclass_fields__})
 
 
 @lru_cache(maxsize=4096)
@@ -92,7 +95,7 @@ def recognised(text: str) -> tuple[Task[Any], Any]:
 
 @lru_cache(maxsize=1)
 def clauses() -> dict[str, str]:
-    return {name: prompt(f"clause_{name}") for name in ("l1", "l2", "l3", "l4")}
+    return {name: prompt(f"tax/clause_{name}") for name in ("l1", "l2", "l3", "l4")}
 
 
 def reply(model: str, messages: list[dict[str, str]]) -> str:
@@ -101,16 +104,17 @@ def reply(model: str, messages: list[dict[str, str]]) -> str:
     Raises:
         ValueError: no such model, or the chat is not about a task of this suite.
     """
-    rates = knobs(model)
+    knobs(model)  # raises for a model that is not there
     system = messages[0]["content"] if messages[0]["role"] == "system" else ""
     if script := SCRIPTED.fullmatch(model):
         return scripted(int(script[1]), messages)
     said = [m["content"] for m in messages if m["role"] != "system"]
     if not said:
         raise ValueError("a chat needs a user message")
-    if system == prompt("extractor_system"):
+    if system == prompt("tax/extractor_system"):
         return extract_answer(said[-1])
     task, view = recognised(said[0].partition("\n[other agent]: ")[0])
+    rates = knobs(model, task.family)
     rates = replace(rates, **{n: getattr(rates, n) * RELIEF for n, clause in clauses().items() if clause in system})
     draws = seeded("policy", model, said[0])
     mind = Mind(task, view, rates, {n: draws.random() for n in Knobs.__dataclass_fields__}, draws)

@@ -13,8 +13,8 @@ from typing import Any
 
 from collabtax.agents import prompt, relayed
 from collabtax.options import INTERVENTIONS
-from collabtax.protocols import told
-from collabtax.rollouts import cached_problem
+from collabtax.tax.protocols import told
+from collabtax.tax.study import cached_problem
 from collabtax.sim.policy import RELIEF, SCRIPTED, Knobs, Mind, knobs
 from tasks import get_task
 from tasks.base import seeded
@@ -54,14 +54,14 @@ def truth(row: Mapping[str, Any]) -> dict[str, bool]:
     for turn in row["turns"]:
         seat = turn["seat"]
         model = row["models"][seat]
-        opening = prompt("collaboration_task").format(
+        opening = prompt("tax/collaboration_task").format(
             task=task.prompt,
             view=told(task, one, seat),
             opening="You speak first." if seat == 0 else "The other agent speaks first.",
         )
         first = "\n\n".join([opening, *(heard[seat][:1] if seat else [])])
         draws = seeded("policy", model, first)
-        rates = knobs(model)
+        rates = knobs(model, task.family)
         rates = replace(rates, **{n: getattr(rates, n) * RELIEF for n in INTERVENTIONS.get(row["condition"], ())})
         mind = Watched(
             task, task.parse(told(task, one, seat)), rates, {n: draws.random() for n in vars(Knobs())}, draws

@@ -1,9 +1,12 @@
-"""Means with intervals: Student's t, and a cluster bootstrap of one or two levels. Undefined is None, never nan."""
+"""Means with intervals: Student's t over independent units, by the jackknife where a value is no plain mean.
+
+Undefined is None, never nan.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
@@ -11,9 +14,8 @@ from numpy.typing import ArrayLike
 
 from collabtax.statistics.rows import FloatArray, K
 
-SEED = 20260
-DRAWS = 2000
-_CELLS = 2_000_000  # numbers in one block of resampling weights (16 MB)
+SEED = 20260  # of what draws at random elsewhere: refits on resampled tasks, starts of k-means
+ROUNDING = 1e-9  # numbers that differ by less are equal
 
 Statistic = Callable[[FloatArray], FloatArray]  # column means (..., d) -> value (...); nan where undefined
 
@@ -56,9 +58,13 @@ def difference(means: FloatArray) -> FloatArray:
 
 def ratio_gap(means: FloatArray) -> FloatArray:
     """Statistic: (first - second) / first, the ratio version of the tax (section 3); nan where the first is 0."""
+    return over(difference(means), means[..., 0])
+
+
+def over(part: FloatArray, whole: FloatArray) -> FloatArray:
+    """A ratio; nan where the whole is 0 but for rounding."""
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        ratio = difference(means) / means[..., 0]
-    return np.where(np.isfinite(ratio), ratio, np.nan)
+        return np.where(np.abs(whole) > ROUNDING, part / whole, np.nan)
 
 
 def undefined(method: str) -> Estimate:
@@ -82,9 +88,9 @@ def t_interval(values: Iterable[float], level: float = 0.95, *, unit: str = "see
     Raises:
         ValueError: a value is not finite, or `level` is not in (0, 1).
     """
-    _check_level(level)
+    method = _method(level, unit)
     sample = np.sort(np.asarray(list(values), dtype=np.float64))
-    method, n = f"{100 * level:g}% t over {unit}", sample.size
+    n = sample.size
     if not n:
         return undefined(method)
     if not np.isfinite(sample).all():
@@ -112,86 +118,74 @@ def power_hint(differences_sd: float, n: int, level: float = 0.95) -> PowerHint:
     return PowerHint(n, half, 4 * n, then if n > 1 else None)
 
 
-def replicates(
-    clusters: Mapping[K, ArrayLike], statistic: Statistic, *, seed: int = SEED, draws: int = DRAWS
-) -> FloatArray:
-    """The statistic in `draws` resamples of whole clusters, shape (draws,); nan where undefined.
+def jackknife(
+    clusters: Mapping[K, ArrayLike], statistic: Statistic, level: float = 0.95, *, unit: str = "clusters"
+) -> Estimate:
+    """The statistic with Student's t interval over clusters, its standard error from leaving each cluster out in turn.
 
-    A cluster is an array (n,) or (n, d) of rows that belong together. A resample takes as many clusters as there are,
-    with replacement, and one drawn k times counts k times. The statistic sees the column means over all rows drawn,
-    so clusters weigh by their rows; give one row a cluster to weigh them alike.
+    A cluster is an array (n,) or (n, d) of rows that belong together. The statistic sees the column means over all
+    rows, so clusters weigh by their rows and a share is a ratio estimator. With one row a cluster and a statistic that
+    is linear in the means this is `t_interval`. The interval is not clipped to what values can be.
+
+    No clusters: undefined. No interval with one cluster, nor where the statistic is undefined without one of them. The
+    order of clusters and of the rows in them does not matter.
 
     Raises:
-        ValueError: no clusters, an empty or ragged one, numbers that are not finite, or `draws` < 1.
+        ValueError: an empty or ragged cluster, numbers that are not finite, or `level` is not in (0, 1).
     """
-    tables = _tables(clusters)
-    sums = np.array([table.sum(axis=0) for table in tables])
-    return _resample(sums, np.array([float(len(table)) for table in tables]), statistic, seed, draws)
-
-
-def bootstrap(
-    clusters: Mapping[K, ArrayLike],
-    statistic: Statistic,
-    *,
-    seed: int = SEED,
-    draws: int = DRAWS,
-    level: float = 0.95,
-    unit: str = "clusters",
-) -> Estimate:
-    """The statistic with a percentile interval from resampling whole clusters; see `replicates` for shapes and errors.
-
-    No clusters: undefined. One cluster: no interval, and none when the statistic is undefined in more than half of
-    the resamples (fewer such are left out). The order of clusters and of the rows in them does not matter.
-    """
-    method = _method(level, unit, draws)
     if not clusters:
-        return undefined(method)
-    rows = np.concatenate(_tables(clusters))
-    found = replicates(clusters, statistic, seed=seed, draws=draws)
-    return _percentiles(_at(statistic, rows), found, level, len(rows), len(clusters), method)
-
-
-def nested_bootstrap(
-    clusters: Mapping[K, ArrayLike],
-    statistic: Statistic,
-    *,
-    seed: int = SEED,
-    draws: int = DRAWS,
-    level: float = 0.95,
-    units: tuple[str, str] = ("tasks", "seeds"),
-) -> Estimate:
-    """Mean over clusters of each cluster's statistic, resampling clusters and then the rows within each one drawn.
-
-    For the tax over several tasks: a cluster is a task, (n, 2) rows of solo and homo scores by seed, and each task
-    weighs the same whatever its n. Clusters whose statistic is undefined are left out of the mean. A single cluster
-    cannot be resampled: then its rows are, and `clusters` and `method` say so. With fewer than about eight clusters
-    the interval tends to be too narrow, as any percentile interval from so few units is. Errors as in `replicates`.
-    """
-    outer, inner = units
-    if not clusters:
-        return undefined(_method(level, f"{outer} then {inner}", draws))
+        return undefined(_method(level, unit))
     tables = _tables(clusters)
-    n, rows = len(tables), sum(map(len, tables))
-    values = np.array([_at(statistic, table) for table in tables])
-    pools = np.array([_resample(table, np.ones(len(table)), statistic, seed, draws) for table in tables])
-    if n == 1:
-        return _percentiles(values[0], pools[0], level, rows, rows, _method(level, f"{inner}{only_one(outer)}", draws))
-    # Each slot takes its own row of its task's pool: tasks of one length share weights, which must not line up.
-    rng = np.random.default_rng([seed, n, draws])
-    slots = pools[rng.integers(n, size=(draws, n)), rng.integers(draws, size=(draws, n))]
-    return _percentiles(
-        _defined_mean(values[None])[0],
-        _defined_mean(slots),
-        level,
-        rows,
-        n,
-        _method(level, f"{outer} then {inner}", draws),
-    )
+    sums, counts = np.array([table.sum(axis=0) for table in tables]), np.array([float(len(t)) for t in tables])
+    return _jackknife(sums, counts, statistic, level, unit)
 
 
-def only_one(unit: str) -> str:
-    """What a method says when there was one of the outer units and the inner ones had to do."""
-    return f", one of the {unit} only"
+def over_seeds(table: FloatArray, statistic: Statistic, level: float = 0.95, *, unit: str = "seeds") -> Estimate:
+    """The statistic of rows (n, d) that are each a unit of their own, as the seeds of a task are; see `jackknife`."""
+    if not len(table):
+        return undefined(_method(level, unit))
+    (table,) = _tables({0: table})
+    return _jackknife(table, np.ones(len(table)), statistic, level, unit)
+
+
+def over_tasks(tables: Mapping[K, FloatArray], statistic: Statistic, level: float = 0.95) -> Estimate:
+    """Mean over tasks of each task's statistic, with Student's t interval over these values: about tasks in general.
+
+    `tables` holds rows (n, d) by task; each task weighs the same whatever its n, and one whose statistic is undefined
+    is left out. With a single task the interval is the one over its seeds, as `method` and `clusters` say. Raises as
+    `jackknife` does.
+    """
+    found = [(float(statistic(table.mean(axis=0, keepdims=True))[0]), table) for table in _tables(tables)]
+    defined = [(value, table) for value, table in found if np.isfinite(value)]
+    if len(defined) == 1:
+        return over_seeds(defined[0][1], statistic, level, unit="seeds, one of the tasks only")
+    mean = t_interval((value for value, _ in defined), level, unit="tasks")
+    return replace(mean, n=sum(len(table) for _, table in defined))
+
+
+def over_task_means(tables: Mapping[K, FloatArray], statistic: Statistic, level: float = 0.95) -> Estimate:
+    """The statistic of the means over tasks, for ratios whose denominator may be near 0 on a task; otherwise as
+    `over_tasks`, with the jackknife over tasks."""
+    if len(tables) < 2:
+        return over_tasks(tables, statistic, level)
+    rows = {
+        task: table.mean(axis=0, keepdims=True) for task, table in zip(sorted(tables), _tables(tables), strict=True)
+    }
+    return replace(jackknife(rows, statistic, level, unit="tasks"), n=sum(map(len, tables.values())))
+
+
+def _jackknife(sums: FloatArray, counts: FloatArray, statistic: Statistic, level: float, unit: str) -> Estimate:
+    """Of clusters with these column sums (k, d) and row counts (k,)."""
+    method, k, rows, total = _method(level, unit), len(sums), counts.sum(), sums.sum(axis=0)
+    value, n = float(statistic(total[None] / rows)[0]), int(rows)
+    if not np.isfinite(value):
+        return Estimate(None, None, None, n, k, method)
+    without = statistic((total - sums) / (rows - counts)[:, None]) if k > 1 else np.array([np.nan])
+    if not np.isfinite(without).all():
+        return Estimate(value, None, None, n, k, method)
+    squares = float(((without - without.mean()) ** 2).sum()) if np.ptp(without) > ROUNDING else 0.0
+    half = _t_critical(k - 1, level) * ((k - 1) / k * squares) ** 0.5
+    return Estimate(value, value - half, value + half, n, k, method)
 
 
 def _check_level(level: float) -> None:
@@ -199,11 +193,9 @@ def _check_level(level: float) -> None:
         raise ValueError(f"level {level} is not between 0 and 1")
 
 
-def _method(level: float, unit: str, draws: int) -> str:
+def _method(level: float, unit: str) -> str:
     _check_level(level)
-    if draws < 1:
-        raise ValueError(f"draws must be at least 1, not {draws}")
-    return f"{100 * level:g}% bootstrap over {unit} ({draws} draws)"
+    return f"{100 * level:g}% t over {unit}"
 
 
 def _tables(clusters: Mapping[K, ArrayLike]) -> list[FloatArray]:
@@ -215,51 +207,6 @@ def _tables(clusters: Mapping[K, ArrayLike]) -> list[FloatArray]:
         if table.ndim != 2 or not table.size or not np.isfinite(table).all():
             raise ValueError(f"cluster {key!r}: rows of finite numbers expected, got shape {table.shape}")
         tables.append(table[np.lexsort(table.T[::-1])])
-    if not tables or len({table.shape[1] for table in tables}) > 1:
-        raise ValueError("there must be clusters, with equally many columns each")
+    if len({table.shape[1] for table in tables}) > 1:
+        raise ValueError("clusters must have equally many columns each")
     return tables
-
-
-def _at(statistic: Statistic, table: FloatArray) -> float:
-    return float(statistic(table.mean(axis=0, keepdims=True))[0])
-
-
-@lru_cache(maxsize=8)
-def _weights(units: int, rows: int, block: int, seed: int) -> FloatArray:
-    """How often each of `units` is drawn in each of `rows` resamples; cached, as most cells have as many seeds."""
-    drawn = np.random.default_rng([seed, units, block]).integers(units, size=(rows, units))
-    drawn += units * np.arange(rows)[:, None]
-    counts = np.bincount(drawn.ravel(), minlength=rows * units).reshape(rows, units).astype(np.float64)
-    counts.setflags(write=False)
-    return counts
-
-
-def _resample(sums: FloatArray, counts: FloatArray, statistic: Statistic, seed: int, draws: int) -> FloatArray:
-    """The statistic in each resample of the units with these column sums (k, d) and row counts (k,)."""
-    if draws < 1:
-        raise ValueError(f"draws must be at least 1, not {draws}")
-    units = len(sums)
-    step = max(1, _CELLS // units)
-    found = []
-    for block, start in enumerate(range(0, draws, step)):
-        weights = _weights(units, min(step, draws - start), block, seed)
-        found.append(statistic((weights @ sums) / (weights @ counts)[:, None]))
-    return np.concatenate(found)
-
-
-def _defined_mean(values: FloatArray) -> FloatArray:
-    """Mean over the last axis of what is not nan; nan where nothing is left."""
-    defined = ~np.isnan(values)
-    count = defined.sum(axis=-1)
-    total = np.where(defined, values, 0.0).sum(axis=-1)
-    return np.where(count > 0, total / np.maximum(count, 1), np.nan)
-
-
-def _percentiles(value: float, found: FloatArray, level: float, n: int, clusters: int, method: str) -> Estimate:
-    if not np.isfinite(value):
-        return Estimate(None, None, None, n, clusters, method)
-    draws, found = found.size, found[np.isfinite(found)]
-    if clusters < 2 or 2 * found.size < draws:
-        return Estimate(float(value), None, None, n, clusters, method)
-    low, high = np.quantile(found, [0.5 - level / 2, 0.5 + level / 2])
-    return Estimate(float(value), float(low), float(high), n, clusters, method)

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Real
-from operator import attrgetter
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, TypedDict, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,10 +14,10 @@ if TYPE_CHECKING:
     from _typeshed import SupportsRichComparison
 
 K = TypeVar("K", bound="SupportsRichComparison")
+R = TypeVar("R")
 FloatArray = NDArray[np.float64]
 
 MEMBERS: Mapping[str, int] = {"solo": 1, "half": 1, "homo": 2, "hetero": 2}
-_ORDER = attrgetter("task", "mode", "models", "condition", "seed", "score")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,16 +50,31 @@ class Scored:
             raise ValueError(f"score {self.score!r} of {self.task} at seed {self.seed} is not in [0, 1]")
 
 
-def partition(rows: Iterable[Scored], by: Callable[[Scored], K]) -> dict[K, list[Scored]]:
+class Choice(TypedDict, total=False):
+    """What enters an estimator: the `condition` of the team rows and the `solo_condition` of the solo rows, None (as
+    when left out) if there is just one; `include_intractable` lets tasks into means that are not solved alone."""
+
+    condition: str | None
+    solo_condition: str | None
+    include_intractable: bool
+
+
+def partition(rows: Iterable[R], by: Callable[[R], K]) -> dict[K, list[R]]:
     """Group rows into the clusters `by` names; every clustered statistic groups its rows here.
 
-    Keys come sorted, and so do the rows in each cluster, hence nothing computed from a partition depends on the order
-    of `rows`. No rows give no clusters; clusters are never empty.
+    Keys come sorted; rows keep their order within a cluster. No rows give no clusters; clusters are never empty.
     """
-    clusters: dict[K, list[Scored]] = {}
-    for row in sorted(rows, key=_ORDER):
+    clusters: dict[K, list[R]] = {}
+    for row in rows:
         clusters.setdefault(by(row), []).append(row)
     return {key: clusters[key] for key in sorted(clusters)}
+
+
+def entering(rows: Iterable[Scored], modes: Sequence[str], choice: Choice) -> tuple[list[Scored], list[Scored]]:
+    """The solo rows and the team rows, of `modes`, that a choice lets in. Raises as `one_condition` does."""
+    rows = list(rows)
+    solo = one_condition((row for row in rows if row.mode == "solo"), choice.get("solo_condition"))
+    return solo, one_condition((row for row in rows if row.mode in modes), choice.get("condition"))
 
 
 def one_condition(rows: Iterable[Scored], condition: str | None) -> list[Scored]:

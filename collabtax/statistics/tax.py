@@ -8,26 +8,21 @@ values, marked, but for that model it stays out of the means unless asked for.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
-from functools import partial
+from collections.abc import Iterable
+from dataclasses import dataclass
 from math import fsum
-from typing import TypeAlias
-
-import numpy as np
+from typing import TypeAlias, Unpack
 
 from collabtax.statistics.intervals import (
-    DRAWS,
-    SEED,
+    ROUNDING,
     Estimate,
-    Statistic,
     difference,
-    nested_bootstrap,
-    only_one,
+    over_seeds,
+    over_tasks,
     ratio_gap,
     t_interval,
 )
-from collabtax.statistics.rows import FloatArray, Scored, one_condition, paired, partition
+from collabtax.statistics.rows import Choice, FloatArray, Scored, entering, paired, partition
 
 TRACTABLE = 0.8  # least solo mean at which a gap can be read as one of coordination
 
@@ -58,7 +53,6 @@ class TaskTax:
 
 
 _Cell: TypeAlias = tuple[TaskTax, FloatArray]  # with the paired scores (n, 2) that it is made of
-Over: TypeAlias = Callable[[dict[str, FloatArray], Statistic], Estimate]
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,77 +83,40 @@ class ModelTax:
     overall: Headline
 
 
-def tax(
-    rows: Iterable[Scored],
-    model: str,
-    *,
-    condition: str | None = None,
-    solo_condition: str | None = None,
-    include_intractable: bool = False,
-    level: float = 0.95,
-    seed: int = SEED,
-    draws: int = DRAWS,
-) -> ModelTax:
+def tax(rows: Iterable[Scored], model: str, **choice: Unpack[Choice]) -> ModelTax:
     """The tax of one model; see `taxes`. A model without rows has no tasks and an undefined headline."""
-    mine = [row for row in rows if row.models[0] == model]
-    found = taxes(
-        mine,
-        condition=condition,
-        solo_condition=solo_condition,
-        include_intractable=include_intractable,
-        level=level,
-        seed=seed,
-        draws=draws,
-    )
-    return found.get(model) or ModelTax(model, (), {}, _headline("all", [], False, nested_bootstrap))
+    found = taxes((row for row in rows if row.models[0] == model), **choice)
+    return found.get(model) or ModelTax(model, (), {}, _headline("all", [], False))
 
 
-def taxes(
-    rows: Iterable[Scored],
-    *,
-    condition: str | None = None,
-    solo_condition: str | None = None,
-    include_intractable: bool = False,
-    level: float = 0.95,
-    seed: int = SEED,
-    draws: int = DRAWS,
-) -> dict[str, ModelTax]:
+def taxes(rows: Iterable[Scored], **choice: Unpack[Choice]) -> dict[str, ModelTax]:
     """The tax of every model that has solo or homo rows, by model; rows of other modes are passed over.
 
-    Args:
-        rows: in any order.
-        condition: that of the homo rows, `solo_condition` that of the solo rows; None if there is just one.
-        include_intractable: let tasks into the means that the model does not solve alone.
-        level, seed, draws: of the intervals.
-
-    Within a task, the tax has a t interval over seeds and the ratio one from resampling seeds. Over tasks, tasks are
-    resampled and then seeds within; with a single task the interval is that of the task, as `method` says.
+    Within a task intervals are over seeds, over several tasks they are over the tasks' values; with a single task the
+    interval is that of the task, as `method` says.
 
     Raises:
         ValueError: several conditions and none named, a seed twice in a cell, a task in two families.
     """
-    rows = list(rows)
-    solo = one_condition((row for row in rows if row.mode == "solo"), solo_condition)
-    homo = one_condition((row for row in rows if row.mode == "homo"), condition)
-    over: Over = partial(nested_bootstrap, level=level, seed=seed, draws=draws)
+    solo, homo = entering(rows, ("homo",), choice)
+    intractable = choice.get("include_intractable", False)
     models: dict[str, list[_Cell]] = {}
     for (model, _), group in partition(solo + homo, lambda row: (row.models[0], row.task)).items():
-        models.setdefault(model, []).append(_task_tax(group, level, over))
+        models.setdefault(model, []).append(_task_tax(group))
     result = {}
     for model, cells in models.items():
         families = {
-            family: _headline(family, [cell for cell in cells if cell[0].family == family], include_intractable, over)
+            family: _headline(family, [cell for cell in cells if cell[0].family == family], intractable)
             for family in sorted({cell.family for cell, _ in cells})
         }
-        result[model] = ModelTax(
-            model, tuple(cell for cell, _ in cells), families, _headline("all", cells, include_intractable, over)
-        )
+        tasks = tuple(cell for cell, _ in cells)
+        result[model] = ModelTax(model, tasks, families, _headline("all", cells, intractable))
     return result
 
 
 def is_tractable(solo: float) -> bool:
     """Whether a solo mean reaches the target; one that equals it but for rounding does."""
-    return solo >= TRACTABLE - 1e-9
+    return solo >= TRACTABLE - ROUNDING
 
 
 def one_family(group: list[Scored]) -> str:
@@ -174,32 +131,31 @@ def one_family(group: list[Scored]) -> str:
     return families[0]
 
 
-def _task_tax(group: list[Scored], level: float, over: Over) -> _Cell:
+def _task_tax(group: list[Scored]) -> _Cell:
     """The solo and homo rows of one (model, task) as their tax and the paired scores, an array (n, 2)."""
     modes = partition(group, lambda row: row.mode)
     solo, homo = modes.get("solo", []), modes.get("homo", [])
     table, unpaired = paired(solo, homo)
-    differences = np.sort(table[:, 0] - table[:, 1])
-    n, task = len(table), group[0].task
-    solo_all = t_interval((row.score for row in solo), level)
+    n = len(table)
+    solo_all = t_interval(row.score for row in solo)
     return TaskTax(
         model=group[0].models[0],
         family=one_family(group),
-        task=task,
+        task=group[0].task,
         solo=float(table[:, 0].mean()) if n else None,
         homo=float(table[:, 1].mean()) if n else None,
-        tax=t_interval(differences, level),
-        ratio=over({task: table} if n else {}, ratio_gap),
-        sd=float(differences.std(ddof=1)) if n > 1 else None,
+        tax=over_seeds(table, difference),
+        ratio=over_seeds(table, ratio_gap),
+        sd=float((table[:, 0] - table[:, 1]).std(ddof=1)) if n > 1 else None,
         paired=n,
         unpaired=unpaired,
         solo_all=solo_all,
-        homo_all=t_interval((row.score for row in homo), level),
+        homo_all=t_interval(row.score for row in homo),
         tractable=None if solo_all.value is None else is_tractable(solo_all.value),
     ), table
 
 
-def _headline(scope: str, cells: list[_Cell], include_intractable: bool, over: Over) -> Headline:
+def _headline(scope: str, cells: list[_Cell], include_intractable: bool) -> Headline:
     left_out = {}
     for cell, _ in cells:
         if not cell.paired:
@@ -207,7 +163,7 @@ def _headline(scope: str, cells: list[_Cell], include_intractable: bool, over: O
         elif not (cell.tractable or include_intractable):
             left_out[cell.task] = f"solo mean {cell.solo_all.value:.3f} is under {TRACTABLE}"
     kept = [(cell, table) for cell, table in cells if cell.task not in left_out]
-    with_ratio = [(cell, table) for cell, table in kept if cell.ratio.value is not None]
+    tables = {cell.task: table for cell, table in kept}
     reason = None
     if not kept:
         reason = (
@@ -219,16 +175,12 @@ def _headline(scope: str, cells: list[_Cell], include_intractable: bool, over: O
         scope=scope,
         solo=_mean([cell.solo for cell, _ in kept]),
         homo=_mean([cell.homo for cell, _ in kept]),
-        tax=_of_one(kept[0][0].tax) if len(kept) == 1 else over({cell.task: t for cell, t in kept}, difference),
-        ratio=over({cell.task: t for cell, t in with_ratio}, ratio_gap),
+        tax=over_tasks(tables, difference),
+        ratio=over_tasks(tables, ratio_gap),
         tasks=tuple(cell.task for cell, _ in kept),
         left_out=left_out,
         reason=reason,
     )
-
-
-def _of_one(estimate: Estimate) -> Estimate:
-    return replace(estimate, method=estimate.method + only_one("tasks"))
 
 
 def _mean(values: list[float | None]) -> float | None:

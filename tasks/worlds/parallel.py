@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import string
 from typing import Any
 
 import gymnasium
@@ -11,7 +10,7 @@ from pettingzoo import ParallelEnv
 
 from tasks.worlds.base import AnyWorld
 
-CHARACTERS = string.ascii_letters + string.digits + string.punctuation + " \n"
+CHARACTERS = "\n" + "".join(map(chr, range(32, 0x2500)))  # of most languages
 
 
 class WorldEnv(ParallelEnv):  # type: ignore[misc]  # the library's base class is generic without defaults

@@ -4,28 +4,16 @@ neither where replies come from nor what they are worth."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 from collabtax.agents import Agent, prompt, relayed
 from collabtax.cells import Cell
-from collabtax.chat import Chat, Completion
+from collabtax.chat import Chat
 from collabtax.options import INTERVENTIONS
 from collabtax.settings import Settings
+from collabtax.study import Transcript
 from graders.extract.marker import ends
 from tasks import Problem, Task
-
-
-@dataclass
-class Transcript:
-    """What was said: for each turn the seat and the completion; and why it ended: "done" (single agent), "marker" or
-    "cap"."""
-
-    turns: list[tuple[int, Completion]] = field(default_factory=list)
-    termination: str = ""
-
-    def say(self, seat: int, completion: Completion) -> None:
-        self.turns.append((seat, completion))
 
 
 def told(task: Task[Any], problem: Problem[Any], seat: int | None) -> str:
@@ -42,20 +30,20 @@ async def run(
     models = [settings.models[m] for m in cell.models]
     if cell.mode in ("solo", "half"):
         seat = None if cell.mode == "solo" else int(cell.condition.removeprefix("view")) - 1
-        opening = prompt(f"{cell.mode}_task").format(task=task.prompt, view=told(task, problem, seat))
+        opening = prompt(f"tax/{cell.mode}_task").format(task=task.prompt, view=told(task, problem, seat))
         agent = Agent.start(0, models[0], settings.temperature, ("user", opening))
         transcript.say(0, await agent.reply(chat))
         if cell.mode == "solo" and settings.critic:
-            agent.hear(prompt("critic"))
+            agent.hear(prompt("tax/critic"))
             transcript.say(0, await agent.reply(chat))
         transcript.termination = "done"
         return
-    system = prompt("collaboration_system")
+    system = prompt("tax/collaboration_system")
     for clause in INTERVENTIONS.get(cell.condition, ()):
-        system += "\n\n" + prompt(f"clause_{clause}")
+        system += "\n\n" + prompt(f"tax/clause_{clause}")
     agents = []
     for seat, model in enumerate(models):
-        opening = prompt("collaboration_task").format(
+        opening = prompt("tax/collaboration_task").format(
             task=task.prompt,
             view=told(task, problem, seat),
             opening="You speak first." if seat == 0 else "The other agent speaks first.",

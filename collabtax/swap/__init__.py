@@ -1,0 +1,1 @@
+"""The one-seat swap: what a formed team loses when one member is replaced."""

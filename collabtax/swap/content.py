@@ -1,0 +1,94 @@
+"""What is in a notebook: its lines labelled as about the task or about the partner, halves made of them, and the same
+content in other words (paper, section 4.5, appendices B.3 and F.5)."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from collabtax.agents import Agent, prompt
+from collabtax.models import Model
+from collabtax.study import Row, Stage
+from collabtax.swap.team import NOTEBOOK_BUDGET, within
+
+LABELS = ("TASK", "PARTNER", "DROP")
+TEMPERATURE = 0.0  # of labelling and rewording [our choice]
+LABEL = re.compile(r'"?([a-z_0-9]+-\d+)"?\s*[:=]\s*"?(TASK|PARTNER|DROP)\b', re.I)
+
+
+def lines_of(role: str, notebook: str) -> dict[str, str]:
+    """The lines of a notebook that hold something, as they stand, under ids that stay: role and number."""
+    kept = [line for line in notebook.splitlines() if line.strip()]
+    return {f"{role}-{number}": line for number, line in enumerate(kept, 1)}
+
+
+def read_labels(text: str, ids: Sequence[str]) -> dict[str, str]:
+    """The label of every line in a labeller's reply: a JSON object, or lines `id: LABEL`.
+
+    Raises:
+        ValueError: a line without a label, with two different ones, or an id that is not there.
+    """
+    found: dict[str, str] = {}
+    for name, label in LABEL.findall(text[:200_000]):
+        if found.setdefault(name.lower(), label.upper()) != label.upper():
+            raise ValueError(f"line {name} has two labels")
+    if missing := [name for name in ids if name not in found]:
+        raise ValueError(f"{len(missing)} of {len(ids)} lines have no label, the first is {missing[0]}")
+    if strange := [name for name in found if name not in ids]:
+        raise ValueError(f"there is no line {strange[0]}")
+    return {name: found[name] for name in ids}
+
+
+async def ask(stage: Stage, model: Model, system: str, user: str, **about: Any) -> str:
+    reply = await Agent.start(0, model, TEMPERATURE, ("system", system), ("user", user)).reply(stage.chat)
+    stage.transcript.say(0, reply, **about)
+    return reply.text
+
+
+async def labels_by(stage: Stage, model: Model, lines: Mapping[str, str], **about: Any) -> dict[str, str]:
+    """One labeller's labels; a reply that cannot be used is asked for once more. Raises ValueError after that."""
+    told = json.dumps(dict(lines), indent=0, ensure_ascii=False)
+    try:
+        return read_labels(await ask(stage, model, prompt("swap/label_system"), told, **about), list(lines))
+    except ValueError as problem:
+        again = f"{told}\n\n{prompt('swap/complaint').format(complaint=problem)}"
+        return read_labels(
+            await ask(stage, model, prompt("swap/label_system"), again, **about, retry=True), list(lines)
+        )
+
+
+async def label(stage: Stage, books: Mapping[str, str], labellers: Sequence[Model]) -> dict[str, Any]:
+    """Labels of every line of the donor's notebooks, before anything is transferred: by two labellers apart, by an
+    adjudicator where they disagree. Returns what is stored."""
+    found = []
+    for role, notebook in books.items():
+        lines = lines_of(role, notebook)
+        if not lines:
+            continue
+        first = await labels_by(stage, labellers[0], lines, kind="label", labeller=1, role=role)
+        second = await labels_by(stage, labellers[1], lines, kind="label", labeller=2, role=role)
+        open_ = {name: line for name, line in lines.items() if first[name] != second[name]}
+        third = await labels_by(stage, labellers[2], open_, kind="adjudicate", role=role) if open_ else {}
+        for name, line in lines.items():
+            found.append({
+                "id": name, "role": role, "text": line, "labels": [first[name], second[name]],
+                "label": third.get(name, first[name]),
+            })  # fmt: skip
+    return {"lines": found}
+
+
+def half(labelled: Row, role: str, which: str) -> str:
+    """The lines of a role's notebook that carry a label, as they stand and in their order."""
+    return "\n".join(
+        line["text"] for line in labelled["data"]["lines"] if line["role"] == role and line["label"] == which
+    )
+
+
+async def reworded(stage: Stage, model: Model, notebook: str) -> str:
+    """The same content in other words, within the same budget; an empty notebook stays empty."""
+    if not notebook:
+        return ""
+    system = prompt("swap/paraphrase_system").format(budget=NOTEBOOK_BUDGET)
+    return within(await ask(stage, model, system, notebook, kind="paraphrase"), NOTEBOOK_BUDGET)[0]

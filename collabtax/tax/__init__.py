@@ -1,0 +1,1 @@
+"""The collaboration tax: its cells and protocols."""
