@@ -5,10 +5,25 @@ from itertools import cycle
 
 import pytest
 
-from tasks.worlds.kitchen import Kitchen, script
+from tasks.base import seeded
+from tasks.worlds import forest, kitchen
+from tasks.worlds.crafter.world import Crafter
+from tasks.worlds.cube import Cube
+
+
+def at_random(world):
+    """A policy that does anything: what bodies do to each other is part of the cost."""
+    rng = seeded("bench", world.name)
+    return lambda state, agent: rng.choice(world.actions(agent))
+
 
 WORLDS = [  # name, a function that makes the world, one that makes a policy(state, agent) for it
-    ("kitchen", lambda: Kitchen("baked_pumpkin_soup"), lambda world: script(world.order)),
+    ("kitchen", lambda: kitchen.Kitchen("baked_pumpkin_soup"), lambda world: kitchen.script(world.order)),
+    ("forest", forest.Forest, forest.script),
+    ("cube, 3 agents", lambda: Cube(team=3), at_random),
+    ("cube, 6 agents", lambda: Cube(team=6), at_random),
+    ("crafter, 3 agents", lambda: Crafter(team=3), at_random),
+    ("crafter, 6 agents", lambda: Crafter(team=6), at_random),
 ]
 
 

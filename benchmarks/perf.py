@@ -6,6 +6,8 @@ start costs is measured in the same session and taken off where it says so. Medi
 
 from __future__ import annotations
 
+import contextlib
+import json
 import os
 import re
 import shutil
@@ -14,13 +16,16 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 REPEATS = 3
 
 
-def measure(arguments: list[str], repeats: int = REPEATS, before=lambda: None, cwd: Path = ROOT) -> dict[str, float]:
+def measure(
+    arguments: list[str], repeats: int = REPEATS, before: Callable[[], None] = lambda: None, cwd: Path = ROOT
+) -> dict[str, float]:
     """Median wall and CPU seconds and peak memory (MiB) of a command."""
     found: dict[str, list[float]] = {"wall": [], "cpu": [], "mib": []}
     for _ in range(repeats):
@@ -98,6 +103,20 @@ def replays(folder: Path) -> None:
             line("  cassette of 100 calls, packed", packed, "KiB", "at most 50")
 
 
+@contextlib.contextmanager
+def served(latency: float) -> Iterator[str]:
+    """The address of a simulated endpoint that answers after `latency` seconds."""
+    command = [sys.executable, "-m", "collabtax", "sim", "--port", "0", "--latency", str(latency)]
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as server:
+        try:
+            assert server.stdout is not None
+            url = re.search(r"http\S+", server.stdout.readline())
+            assert url is not None
+            yield url[0]
+        finally:
+            server.terminate()
+
+
 def endpoint(folder: Path) -> None:
     """50 dialogues of six messages against a loopback endpoint with 300 ms latency; the ideal is 6 x 0.3 s."""
     code = (
@@ -111,24 +130,14 @@ def endpoint(folder: Path) -> None:
         "t = time.perf_counter(); f = s.run_cell(c, lambda r: None); t = time.perf_counter() - t\n"
         "s.close(); assert not f, f[:2]; print(t)\n"
     )
-    serve = [sys.executable, "-m", "collabtax", "sim", "--port", "0", "--latency", "0.3"]
-    server = subprocess.Popen(serve, cwd=ROOT, stdout=subprocess.PIPE, text=True)
-    assert server.stdout is not None
-    url = re.search(r"http\S+", server.stdout.readline())
-    assert url is not None
     folder.mkdir(exist_ok=True)
-    models = folder / "models.toml"
-    models.write_text(f'[models."sim/http"]\nid = "sim/scripted=3"\nbase_url = "{url[0]}"\n')
-    took = []
-    for number in range(REPEATS):
-        done = subprocess.run(
-            [sys.executable, "-c", code, str(models), str(folder / str(number))],
-            cwd=ROOT,
-            capture_output=True,
-            text=True,
-        )
-        took.append(float(done.stdout.split()[-1]))
-    server.terminate()
+    models, took = folder / "models.toml", []
+    with served(0.3) as url:
+        models.write_text(f'[models."sim/http"]\nid = "sim/scripted=3"\nbase_url = "{url}"\n')
+        for number in range(REPEATS):
+            command = [sys.executable, "-c", code, str(models), str(folder / str(number))]
+            done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+            took.append(float(done.stdout.split()[-1]))
     line("50 dialogues against 300 ms latency: wall over ideal", statistics.median(took) / 1.8, "x", "at most 1.1")
 
 
@@ -147,6 +156,57 @@ def collection(folder: Path) -> None:
         with_plugin.append(measure(pytest("-p", "collabtax.plugin", *here), 1)["cpu"])
     extra = statistics.median(a - b for a, b in zip(with_plugin, without, strict=True))
     line("a session that does not use the plugin pays", extra * 1000, "ms", "under 30")
+
+
+ORDERED = """
+import json
+import os
+
+import collabtax.cells
+
+if os.environ["ORDER"] != "zigzag":
+    longest = os.environ["ORDER"] == "longest first"
+    collabtax.cells.zigzag = lambda cells, workers, length: sorted(cells, key=lambda c: -length(c) * longest)
+calls = []
+
+
+def pytest_runtest_logreport(report):
+    if report.when == "call":
+        calls.append((report.start, report.stop))
+
+
+def pytest_sessionfinish(session):
+    if not hasattr(session.config, "workerinput"):
+        with open(os.environ["TIMES"], "w") as file:
+            json.dump(calls, file)
+"""
+ORDERS = (("zigzag", 1), ("as collected", 1), ("longest first", 1), ("as collected", 1000), ("zigzag", 1000))
+WORKERS = 4
+
+
+def order(folder: Path) -> None:
+    """Share of the workers' time in which they work, by the order of cells and by how many xdist hands out at once: 3
+    rollouts at once in each of 64 cells of 1 to 24 calls, answered after 0.1 s."""
+    from tasks import all_tasks
+
+    folder.mkdir(exist_ok=True)
+    (folder / "ordered.py").write_text(ORDERED)
+    with served(0.1) as url:
+        (folder / "models.toml").write_text(
+            "".join(f'[models."sim/{n}"]\nid = "sim/scripted={n}"\nbase_url = "{url}"\n' for n in (4, 12))
+        )
+        for number, (name, chunk) in enumerate(ORDERS):
+            given = ["--models", folder / "models.toml", "--model", "sim/4", "--model", "sim/12", "--rollouts", 3]
+            given += ["--cassettes", folder / f"c{number}", "--run", folder / f"r{number}"]
+            given += ["-n", WORKERS, "--maxschedchunk", chunk, "-p", "ordered"]
+            given += [part for task in [task.name for task in all_tasks()][:8] for part in ("--task", task)]
+            times = folder / f"{number}.json"
+            environment = {**os.environ, "ORDER": name, "TIMES": str(times), "PYTHONPATH": str(folder)}
+            subprocess.run(pytest("benchmarks", *given), cwd=ROOT, env=environment, check=True, capture_output=True)
+            calls = json.loads(times.read_text())
+            lasted = max(stop for _, stop in calls) - min(start for start, _ in calls)
+            share = sum(stop - start for start, stop in calls) / lasted / WORKERS
+            line(f"{len(calls)} cells, {name}, at most {chunk} handed out at once", share * 100, "% busy")
 
 
 INSPECT = """
@@ -202,7 +262,7 @@ def main() -> None:
         f"Python {sys.version.split()[0]}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}, medians of {REPEATS}"
     )
     with tempfile.TemporaryDirectory() as name:
-        for number, part in enumerate((dialogues, replays, endpoint, collection, neighbour)):
+        for number, part in enumerate((dialogues, replays, endpoint, order, collection, neighbour)):
             part(Path(name) / str(number))
 
 

@@ -25,11 +25,12 @@ from tasks.base import seeded
 
 ROOT = Path(__file__).resolve().parents[1]
 CELLS = 704
-MAKE = (
-    "import sys; from pathlib import Path; from collabtax.report.commands import report
-"
-    "print(report([Path(sys.argv[1])], Path(sys.argv[2]))[-1])"
-)
+MAKE = """
+import sys
+from pathlib import Path
+from collabtax.report.commands import report
+report([Path(sys.argv[1])], Path(sys.argv[2]))
+"""
 
 
 def played(folder: Path) -> list[dict[str, Any]]:

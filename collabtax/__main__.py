@@ -11,6 +11,8 @@ from pathlib import Path
 from collabtax.cascade import commands as cascade
 from collabtax.clusters import commands as clusters
 from collabtax.prediction import commands as prediction
+from collabtax.report import commands as reports
+from collabtax.report import compare, exports
 from tasks.answers import FORMS
 
 
@@ -164,6 +166,8 @@ def main(arguments: list[str] | None = None) -> int:
     cascade.register(commands)
     prediction.register(commands)
     clusters.register(commands)
+    for part in (reports, compare, exports):
+        part.register(commands)
     one = commands.add_parser("extract", help="read the answer out of a text and print it as JSON")
     one.add_argument("file", type=Path, help="a file with one message; - for standard input")
     one.add_argument("--type", required=True, metavar="TYPE", help=f"kind of answer: {', '.join(FORMS)}")

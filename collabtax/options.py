@@ -18,7 +18,7 @@ SWEEPS: dict[str, dict[str, Any]] = {  # a condition -> the settings that its ce
     "difficulty-hard": {"difficulty": "hard"},
     "no-critic": {"critic": False},
 }
-STUDIES: tuple[str, ...] = ("tax", "swap")
+STUDIES: tuple[str, ...] = ("tax", "swap", "coop")
 MODES = {  # by study
     "tax": ("solo", "half", "homo", "hetero"),
     "swap": ("formation", "original", "experienced", "fresh", "task-half", "partner-half", "paraphrase", "labels"),

@@ -113,8 +113,8 @@ class Session:
     async def _once(self, cell: Cell, seed: int) -> Row:
         key = self.keys(cell)[seed]
         async with self._alone(key):
-            if self.settings.record_mode not in ("none", "all"):
-                found = self.store.rows().get(key)
+            if (mode := self.settings.record_mode) != "none":
+                found = self.store.own().get(key) if mode == "all" else self.store.find(key)  # anew, but once a session
                 if found is not None and found["outcome"] != "infrastructure":
                     return found
             needed = [await self.shared(other, at) for other, at in get_study(cell.study).needs(cell, seed)]

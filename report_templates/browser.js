@@ -163,6 +163,10 @@ function wanted(text) { // words, and phrases in quotes
 }
 
 async function search() {
+  try { await searchAll(); } catch (problem) { at("found").textContent = problem.message; }
+}
+
+async function searchAll() {
   const mine = ++turnOfSearch, words = wanted(at("query").value), many = manifest.starts.rollouts.length;
   if (!words.length) { hits = null; at("found").textContent = ""; return update(); }
   const found = new Uint8Array(manifest.count);

@@ -72,6 +72,12 @@ def test_worked_example() -> None:
     assert (v.same, v.other, v.apart, v.settings, v.caution) == (6, 2, {}, (), "")
 
 
+def test_only_success_that_changes_is_a_flip() -> None:
+    first, later = ({("maze", "homo"): (0.0, score)} for score in (0.25, 0.5))
+    (v,) = compare_rows([("a", of(first)), ("b", of(later))]).versus
+    assert (v.same, v.other, v.flips) == (1, 1, ())
+
+
 def test_a_tax_is_over_tasks_that_are_solved_alone_in_both_runs() -> None:
     poor = LATER | {("graph", "solo"): (1.0, 0.5)}
     found = compare_rows([("a", of(FIRST)), ("b", of(poor))])

@@ -276,10 +276,10 @@ def test_work_falls_together_within_two_steps(late, together):
 
 
 def test_three_that_overlap_only_in_pairs_are_two():
-    """Steps 0-2, 4-6 and 8-10: neighbours are near enough in time, the first and the last are not."""
+    """Steps 0-2, 4-6 and 6-8: neighbours are near enough in time, the first and the last are not."""
     state = Pit((5, 5, 5), ("pick",) * 3, (("coal_1", 5, 3, "pick"),))
-    four, eight = ";".join(["noop"] * 4), ";".join(["noop"] * 8)
-    plans = {"agent_0": "collect(1)", "agent_1": f"{four};collect(1)", "agent_2": f"{eight};collect(1)"}
+    four, six = ";".join(["noop"] * 4), ";".join(["noop"] * 6)
+    plans = {"agent_0": "collect(1)", "agent_1": f"{four};collect(1)", "agent_2": f"{six};collect(1)"}
     assert expect(state, **plans)[0] == round(2 / 3, 4)
 
 

@@ -231,7 +231,7 @@ def test_the_engine_agrees_with_a_second_one(team):
                 break
         delivered += len(state.delivered)
     assert delivered > 5
-    assert pushes > 100
+    assert pushes > 50
 
 
 @pytest.mark.parametrize("chain", [False, True])
@@ -348,7 +348,7 @@ def test_blocks_that_do_not_fit_name_the_seed():
 
 @pytest.mark.parametrize(
     "layout",
-    [ "0A.| .A.| ...|", "0.A| ..| ..|", "00A.|", "1A..|", "0...|", "A...|", "0a..|", "A..0"],
+    ["0A.| .A.| ...|", "0.A| ..| ..|", "00A.|", "1A..|", "0...|", "A...|", "0a..|", "A..0"],
 )
 def test_maps_that_are_no_boards(layout):
     with pytest.raises(ValueError):
@@ -434,8 +434,10 @@ def test_an_observation_can_be_read_back(team):
             state = world.step(state, random_actions(world, rng))
             if world.is_over(state):
                 break
-    with pytest.raises(ValueError, match="no observation"):
-        world.read("hello")
+    text = world.observe(world.initial(0), "agent_0")
+    for other in ("hello", text.replace("agent_0", "agent_9"), text.replace("Delivered: none", "Delivered: block_99")):
+        with pytest.raises(ValueError, match="no observation"):
+            world.read(other)
 
 
 def test_arrays():
@@ -633,7 +635,7 @@ def test_a_block_that_others_push_away_ends_a_push():
 
 def test_navigation_goes_round_bodies_and_waits_for_none_that_stands():
     world, state = play("0.AA..| 1.AA..|")
-    state, ends = perform(world, state, agent_0="navigate(block_0)", agent_1="navigate(block_0)")
+    state, _ = perform(world, state, agent_0="navigate(block_0)", agent_1="navigate(block_0)")
     assert (state.agents, state.step) == (((0, 1), (1, 1)), 1)
     world, state = play("..B...| 01A...| ..C...|")
     state, _ = perform(world, state, agent_0="navigate(block_1)", agent_1="navigate(block_2, side=left)")

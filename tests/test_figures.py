@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import cache
 from itertools import combinations
 from pathlib import Path
@@ -172,6 +173,16 @@ def test_many_models_share_a_mark() -> None:
         assert f"{task}, mean of {len(own)} models: {np.mean(own):.2f}".replace("-", "−") in gaps.svg
 
 
+def test_a_task_that_some_do_not_solve_alone_has_the_mean_of_the_others() -> None:
+    models = tuple(f"m{i}" for i in range(5))
+    taxes = dict(summary(*models).taxes)
+    for model in models[:2]:
+        tasks = tuple(replace(t, tractable=False) if t.task == "maze" else t for t in taxes[model].tasks)
+        taxes[model] = replace(taxes[model], tasks=tasks)
+    own = [t.ratio.value for m in models[2:] for t in taxes[m].tasks if t.task == "maze" and t.ratio.value is not None]
+    assert f"maze, mean of 3 models: {np.mean(own):.2f}".replace("-", "−") in figures.task_gaps(taxes).svg
+
+
 def test_drawings_are_xml_and_refer_to_nothing_outside() -> None:
     for figure in every(HOSTILE, "two"):
         assert set(re.findall(r"[^\x20-\x7e\n]", figure.svg)) <= set("…–−→↓←’·²φ×⟨⟩┊"), figure.name
@@ -203,6 +214,11 @@ def test_hostile_names_stay_names() -> None:
         assert "$x$" in html, figure.name  # is no formula
         assert html.count("</svg>") == html.count("<svg") == 2
         assert figure.name in KINDS
+
+
+def test_a_name_is_no_formula() -> None:
+    figure = next(iter(figures.of(summary("a $x^2$ b", "two"))))
+    assert ">a $x^2$ b</text>" in figure.svg
 
 
 def test_ids_of_a_page_are_its_own() -> None:
@@ -287,7 +303,7 @@ def test_nothing_is_drawn_outside() -> None:
     from collabtax.report.figures.base import room
 
     long = "a-model-of-an-endpoint-with-a-very-long-name/and-a-version-2026-11-30"
-    for figure in every(long, "two"):
+    for figure in (*every(long, "two"), *every("a", "b")):
         for width in {figure.width, NARROW}:
             source = figure._svg(width)
             for attributes, said in re.findall(r"<text([^>]*)>([^<]*)</text>", source):

@@ -189,6 +189,12 @@ def test_without_a_limit_the_window_holds_all_within_three_answers(clock, limite
     assert 0.3 < sum(seconds for _, seconds in waits) < 0.9
 
 
+def test_without_any_answer_few_are_asked_for_a_second(clock, limiter):
+    provider = Provider(clock, latency=2.0)
+    provider.load(2, [limiter], lanes=200)
+    assert starts(provider, 0.16, 1.14, 1.16) == [16, 16, 32]
+
+
 def starts(provider, *moments):
     """Calls that were accepted up to so many seconds after the beginning."""
     return [sum(at <= 1000 + moment for at in provider.accepted) for moment in moments]

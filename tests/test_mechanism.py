@@ -15,15 +15,15 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy import stats
-from test_report import ATTACK, Made, Page, check, files, made, summary_of
+from test_report import ATTACK, Made, Page, browsed, check, files, made, summary_of
 
 from collabtax.cascade.judgements import Judge, file_of, judge_run
 from collabtax.cascade.rates import cascades
-from collabtax.cascade.stages import STAGES
+from collabtax.cascade.stages import STAGES, cell_of
 from collabtax.prediction.commands import as_json
 from collabtax.prediction.model import predict
 from collabtax.prediction.table import table
-from collabtax.report import mechanism, pages, text
+from collabtax.report import browser, mechanism, pages, text
 from collabtax.report.several import holm, p_value, resolved, standing
 from collabtax.report.summary import Summary, effects
 from collabtax.session import Session
@@ -42,6 +42,7 @@ from collabtax.statistics import (
     taxes,
 )
 from collabtax.statistics.pairs import Spread, additive_null, team_map
+from collabtax.store import key
 from conftest import THREE
 
 __all__ = ["made"]  # the fixture
@@ -421,6 +422,7 @@ class Ran:
 
     def report(self) -> dict[str, Page]:
         pages.write(self.summary, self.settings, self.settings.report)
+        browser.write(self.rows, self.settings.report, self.settings)
         return check(self)
 
     @property
@@ -486,16 +488,23 @@ def test_stages_prediction_and_clusters_are_shown(judged: Ran) -> None:
 
 
 def test_verdicts_lead_to_their_turns(judged: Ran) -> None:
-    shown = 0
-    for name, page in judged.report().items():
-        if name.startswith("rollouts/") and "-solo-" not in name and "-half-" not in name:
-            turns = {f"#{t}" for t in re.findall(r'id="(t\d+)"', (judged.settings.report / name).read_text())}
-            links = [link for link in page.links if link.startswith("#t")]
-            assert set(links) <= turns
-            assert "rules" in page.words
-            shown += len(links)
-        elif name.startswith("rollouts/"):
-            assert "verdict" not in page.words
+    judged.report()
+    lines, shown = judged.load().judgements["rules"], 0
+    by_address = {f"tax/{cell_of(row).id}/{row['seed']}": lines.get(key(row)) for row in judged.rows}
+    for address, one in browsed(judged).items():
+        told = {stage: (judge, passed, evidence) for judge, stage, passed, evidence in one.get("verdicts", [])}
+        line = by_address[address]
+        assert bool(told) == (line is not None) == ("-homo-" in address or "-hetero-" in address)
+        for stage, (judge, passed, evidence) in told.items():
+            assert line is not None
+            assert (judge, passed) == ("rules", line[stage])
+            for turn, said, there in evidence:
+                assert 0 <= turn <= len(one["turns"])
+                assert (
+                    not there
+                    or " ".join(said.split()).casefold() in " ".join(one["turns"][turn - 1]["text"].split()).casefold()
+                )
+                shown += turn > 0
     assert shown > 20
 
 

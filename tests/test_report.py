@@ -7,7 +7,7 @@ import json
 import re
 import zlib
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any, Protocol
@@ -16,12 +16,12 @@ from urllib.parse import unquote
 import pytest
 
 from collabtax.progress import Tally
-from collabtax.report import browser, finish, pages, text
+from collabtax.report import browser, commands, finish, inspect_log, pages, text
 from collabtax.report.summary import Summary, caveat, label, summarise
 from collabtax.session import Session
 from collabtax.settings import Settings
 from collabtax.statistics import Estimate, PairRow
-from collabtax.store import Store
+from collabtax.store import Store, load
 from conftest import THREE
 
 TAGS = re.findall(
@@ -578,3 +578,131 @@ def test_a_disk_that_fills_up_leaves_no_half_page(made: Made, monkeypatch: pytes
     assert not list(session.settings.report.rglob("*.tmp"))
     pages.write(summary_of(session), session.settings, session.settings.report)
     assert (session.settings.report / "style.css").read_bytes() == whole
+
+
+@dataclass
+class Again:
+    """A report of the same run somewhere else."""
+
+    settings: Settings
+
+
+def stored(made: Made, folder: str = "a", change: Any = None, **given: Any) -> Path:
+    session, _ = made(folder, change, **given)
+    return session.settings.run
+
+
+def test_the_command_makes_the_report_of_the_run(made: Made, tmp_path: Path) -> None:
+    """From stored rows alone: the numbers of the run's own report, and the same rollouts."""
+    session, lines = made(
+        model=["sim/weak", "sim/strong"], pair=["sim/weak,sim/strong"], intervention=["no-l1"], turn_cap=4
+    )
+    told = commands.report([session.settings.run], tmp_path / "again")
+    assert told[:-1] == lines[:-1]
+    again = Again(replace(session.settings, report=tmp_path / "again"))
+    assert browsed(again) == browsed(session)
+    assert list(check(again)) == ["index.html"]
+    numbers = re.compile(r"-?\d+\.\d\d")
+    words = [
+        Page(path.read_text()).words
+        for path in (session.settings.report / "index.html", tmp_path / "again" / "index.html")
+    ]
+    assert numbers.findall(words[0]) == numbers.findall(words[1])
+
+
+def test_runs_are_put_together(made: Made, tmp_path: Path) -> None:
+    first = stored(made, "a", task=["maze"], mode=["solo"])
+    second = stored(made, "b", task=["maze"], mode=["homo"])
+    told = commands.report([first, second, first], tmp_path / "both")
+    assert any(line.startswith("planned 4 = scored 4") for line in told)
+    third = stored(made, "c", task=["maze"], mode=["homo"], turn_cap=1)
+    with pytest.raises(ValueError, match=r"maze-homo was run with different settings in .*b/run and in .*c/run"):
+        commands.report([second, third], tmp_path / "both")
+    other = stored(made, "d", lambda row: row.update(score=0.25), task=["maze"], mode=["homo"])
+    with pytest.raises(ValueError, match=r"maze seed 0 has one result in .*b/run and another in .*d/run"):
+        commands.report([second, other], tmp_path / "both")
+    with pytest.raises(ValueError, match=r"no results in .*nothing; give the folder that --run names"):
+        commands.report([tmp_path / "nothing"], tmp_path / "both")
+
+
+def test_grades_under_other_versions_are_kept(made: Made, tmp_path: Path) -> None:
+    """Of a run that was graded twice the page shows the grades of most rollouts and how the other ones were."""
+    run = stored(made, task=["maze"], mode=["homo"], rollouts=3)
+    rows = load(run)
+    store = Store(run)
+    for row in rows[:2]:
+        store.add({**row, "settings": "0" * 12, "score": 0.125, "success": False, "reason": "graded before"})
+    store.close()
+    told = commands.report([run], tmp_path / "again")
+    assert any(line.startswith("planned 3 = scored 3") for line in told)
+    shelf = tmp_path / "again" / "data" / "rollouts-00000.js"
+    found = json.loads(zlib.decompress(base64.b64decode(shelf.read_text().split('"')[-2])))
+    assert [[e["reason"] for e in one.get("earlier", [])] for one in found] == [
+        ["graded before"],
+        ["graded before"],
+        [],
+    ]
+    assert [one["settings"] for one in found] == [row["settings"] for row in rows]
+
+
+def test_logs_for_inspect(made: Made, tmp_path: Path) -> None:
+    """What Inspect's reader demands of a log (its schema, version 2), and the numbers of the run."""
+
+    def fail(row: dict[str, Any]) -> None:
+        if row["mode"] == "homo" and row["seed"] == 1 and row["task"] == "maze":
+            row |= {"outcome": "infrastructure", "score": None, "error": "no credit \ud800"}
+
+    run = stored(
+        made,
+        change=fail,
+        model=["sim/weak", "sim/strong"],
+        pair=["sim/weak,sim/strong"],
+        mode=["solo", "homo", "hetero"],
+    )
+    rows = load(run)
+    paths = inspect_log.write([run], tmp_path / "logs")
+    assert len(paths) == len({(r["mode"], tuple(r["models"])) for r in rows}) == 6
+    seen = []
+    for path in paths:
+        stamp, task, name = path.stem.split("_")
+        assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d[+-]\d\d-\d\d", stamp)
+        log = json.loads(path.read_text())
+        assert (log["version"], log["status"]) == (2, "success")
+        spec = log["eval"]
+        assert {"created", "task", "dataset", "model", "config"} <= set(spec)
+        assert (spec["task"], len(name)) == (task, 22)
+        samples = log["samples"]
+        assert len({s["id"] for s in samples}) == len(samples) == log["results"]["total_samples"]
+        mine = {
+            f"{r['task']}-{r['seed']}": r
+            for r in rows
+            if r["mode"] == spec["metadata"]["mode"] and r["models"] == spec["metadata"]["models"]
+        }
+        assert {s["id"] for s in samples} == set(mine)
+        for s in samples:
+            row = mine[s["id"]]
+            assert {"id", "epoch", "input", "target"} <= set(s)
+            assert [m["content"] for m in s["messages"]] == [turn["text"] for turn in row["turns"]]
+            assert [m["role"] for m in s["messages"]] == [("assistant", "user")[turn["seat"]] for turn in row["turns"]]
+            assert s["output"]["usage"]["input_tokens"] == row["usage"]["prompt"]
+            if row["outcome"] == "infrastructure":
+                assert s["error"]["message"] == "no credit ?"
+                assert s["scores"] is None
+            else:
+                assert s["scores"]["score"]["value"] == row["score"]
+        scores = [r["score"] for r in mine.values() if r["score"] is not None]
+        (told,) = log["results"]["scores"]
+        assert told["metrics"]["mean"]["value"] == pytest.approx(sum(scores) / len(scores))
+        assert told["unscored_samples"] == len(mine) - len(scores)
+        seen += samples
+    assert len(seen) == len(rows)
+
+
+def test_inspect_reads_them(made: Made, tmp_path: Path) -> None:
+    reader = pytest.importorskip("inspect_ai.log", reason="inspect_ai is not installed; it is no dependency")
+    run = stored(made, model=["sim/weak"], mode=["solo", "homo"])
+    for path in inspect_log.write([run], tmp_path / "logs"):
+        log = reader.read_eval_log(str(path))
+        assert log.samples
+        assert log.results.scores[0].metrics["mean"].value >= 0
+    assert len(reader.list_eval_logs(str(tmp_path / "logs"))) == 2

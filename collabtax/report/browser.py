@@ -165,7 +165,7 @@ def plain(value: Any) -> Any:
 
 def told(value: Any) -> str:
     """An answer, or whatever a study keeps, in one text."""
-    return visible(json.dumps(value, ensure_ascii=False, sort_keys=True))
+    return json.dumps(value, ensure_ascii=False, sort_keys=True)
 
 
 def outcome(row: Row) -> str:
@@ -221,35 +221,33 @@ class Browser:
         for name, value in line.items():
             self.columns.setdefault(name, []).append(value)
 
-    def whole(
-        self, row: Row, about: Explained, verdicts: Sequence[Verdict], earlier: Sequence[Row]
-    ) -> dict[str, Any]:  # fmt: skip
-        """A rollout as its page shows it."""
+    def whole(self, row: Row, about: Explained, verdicts: Sequence[Verdict], earlier: Sequence[Row]) -> dict[str, Any]:
+        """A rollout as its page shows it; whatever is in it is made visible at the end, so that nothing is left out."""
         found = {
             "turns": [
-                {"seat": turn["seat"], "text": visible(turn["text"]), "finish": plain(turn["finish"]),
-                 "usage": plain(turn["usage"]), "seconds": turn["seconds"],
-                 "data": plain({k: v for k, v in turn.items() if k not in SHOWN}) or None}
+                {"seat": turn["seat"], "text": turn["text"], "finish": turn["finish"],
+                 "usage": turn["usage"], "seconds": turn["seconds"],
+                 "data": {k: v for k, v in turn.items() if k not in SHOWN} or None}
                 for turn in row["turns"]
             ],
-            "answer": told(row["answer"]), "evidence": visible(row["evidence"].strip()),
-            "reason": visible(row["reason"]), "error": visible(row["error"]), "second": plain(row.get("second")),
-            "usage": plain(row["usage"]), "said": plain(row["said"]), "settings": row["settings"],
-            "versions": plain(row["versions"]), "data": told(row["data"]) if row.get("data") else None,
+            "answer": told(row["answer"]), "evidence": row["evidence"].strip(),
+            "reason": row["reason"], "error": row["error"], "second": row.get("second"),
+            "usage": row["usage"], "said": row["said"], "settings": row["settings"],
+            "versions": row["versions"], "data": told(row["data"]) if row.get("data") else None,
             "views": [[name, self.texts.number(visible(text))] for name, text in about.views],
             "asked": self.texts.number(visible(about.asked)) if about.asked else None,
             "drawing": self.texts.number(visible(about.drawing)) if about.drawing else None,
-            "missing": visible(about.missing),
+            "missing": about.missing,
             "verdicts": [
-                [v.judge, v.stage, v.passed, [[turn, visible(text), there] for turn, text, there in v.evidence]]
+                [v.judge, v.stage, v.passed, [[turn, text, there] for turn, text, there in v.evidence]]
                 for v in verdicts
             ],
             "earlier": [
-                {"settings": e["settings"], "versions": plain(e["versions"]), "outcome": outcome(e),
-                 "score": e["score"], "reason": visible(str(e["reason"] or e["error"]))} for e in earlier
+                {"settings": e["settings"], "versions": e["versions"], "outcome": outcome(e),
+                 "score": e["score"], "reason": str(e["reason"] or e["error"])} for e in earlier
             ],
         }  # fmt: skip
-        return {k: v for k, v in found.items() if v not in (None, "", [], {})}
+        return {k: plain(v) for k, v in found.items() if v not in (None, "", [], {})}
 
     def flush(self) -> None:
         """Write the columns that are held."""
@@ -265,15 +263,15 @@ class Browser:
             "count": self.rollouts.count,
             "starts": {"index": self.starts, "rollouts": self.rollouts.starts, "texts": self.texts.shelf.starts},
             "cells": [
-                {**plain(vars(cell)), "id": cell.id,
-                 "command": visible(command(cell, 0, settings)).partition("--seed=0")[::2]}
+                {**vars(cell), "id": cell.id,
+                 "command": command(cell, 0, settings).partition("--seed=0")[::2]}
                 for cell in self.cells
             ],
             "outcomes": list(self.outcomes), "warnings": list(self.warnings), "ends": list(self.ends),
-            "stages": STAGES, "judges": plain(self.judges),
+            "stages": STAGES, "judges": self.judges,
             "style": "".join((TEMPLATES / name).read_text(encoding="utf-8") for name in DRAWN),
         }  # fmt: skip
-        put(self.folder, "manifest-00000", json.dumps(manifest, ensure_ascii=False, separators=(",", ":")))
+        put(self.folder, "manifest-00000", json.dumps(plain(manifest), ensure_ascii=False, separators=(",", ":")))
 
 
 def packed(verdicts: Sequence[Verdict]) -> int:
@@ -320,8 +318,8 @@ def write(
     explain: Callable[[Row], Explained] | None = None,
     earlier: Mapping[Rollout, Sequence[Row]] | None = None,
 ) -> int:
-    """Write the browser of `rows`, of any studies, into `folder`: `rollouts.html`, its styles and script, and `data/`. Returns
-    how many rollouts it shows.
+    """Write the browser of `rows`, of any studies, into `folder`: `rollouts.html`, its styles and script, and `data/`.
+    Returns how many rollouts it shows.
 
     `rows` are read once, in the order in which the page lists them, one in memory at a time. What judges said is read
     from `runs`, or from the run of the settings; `explain` says what a page shows besides its record (default: views

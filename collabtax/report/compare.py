@@ -474,8 +474,8 @@ def markdown(found: Comparison) -> Iterator[str]:
             [[*map(cell, (s.name, s.first, s.second)), str(s.cells)] for s in v.settings],
         )
         lines = [
-            ["✱" if c.stands else "", cell(named(c)), c.scope, number(c.first), number(c.second), interval(c.change, "+"),
-             str(c.tasks)]
+            ["✱" if c.stands else "", cell(named(c)), c.scope, number(c.first), number(c.second),
+             interval(c.change, "+"), str(c.tasks)]
             for c in v.changes
         ]  # fmt: skip
         head = ["", "what", "scope", "first", "later", "later − first", "tasks"]

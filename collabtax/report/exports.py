@@ -109,7 +109,7 @@ def as_csv(columns: Mapping[str, Sequence[Value]]) -> bytes:
     """Columns as CSV in UTF-8. None is empty, truth is true or false; a text that a spreadsheet would run as a formula
     begins with an apostrophe."""
     out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
+    writer = csv.writer(out)  # ends lines with \r\n, as RFC 4180 has it, and so quotes both in a text
     writer.writerow([_guarded(name) for name in columns])
     writer.writerows([_guarded(value) for value in line] for line in zip(*columns.values(), strict=True))
     return out.getvalue().encode("utf-8", "backslashreplace")
@@ -137,9 +137,9 @@ def as_parquet(columns: Mapping[str, Sequence[Value]]) -> bytes:
         kinds = {type(value) for value in values if value is not None}
         if kinds <= {bool}:
             made = pyarrow.array(values, pyarrow.bool_())
-        elif kinds <= {int} and all(value is None or abs(int(value)) < 2**63 for value in values):
+        elif kinds == {int} and all(-(2**63) <= int(value) < 2**63 for value in values if value is not None):
             made = pyarrow.array(values, pyarrow.int64())
-        elif kinds <= {int, float}:
+        elif kinds <= {int, float} and all(type(value) is not int or abs(value) <= 2**53 for value in values):
             made = pyarrow.array([None if value is None else float(value) for value in values], pyarrow.float64())
         else:
             made = pyarrow.array([None if value is None else _text(value) for value in values], pyarrow.string())

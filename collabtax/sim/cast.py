@@ -7,7 +7,7 @@ import importlib
 from collections.abc import Sequence
 from typing import Protocol, cast
 
-ROLES: dict[str, str] = {}
+ROLES: dict[str, str] = {"sim/mate": "collabtax.sim.mate"}
 
 
 class Role(Protocol):
@@ -18,8 +18,9 @@ class Role(Protocol):
     def knobs(self, model: str) -> object:
         """Its rates. Raises ValueError for a name that is none of its models'."""
 
-    def reply(self, model: str, messages: list[dict[str, str]]) -> str:
-        """The next message. Raises ValueError where the chat is not about what it plays."""
+    def reply(self, model: str, messages: list[dict[str, str]], seed: int = 0) -> str:
+        """The next message; `seed` tells samples of equal requests apart. Raises ValueError where the chat is not
+        about what it plays."""
 
 
 def role(model: str) -> Role:
@@ -32,9 +33,9 @@ def check(model: str) -> None:
     role(model).knobs(model)
 
 
-def reply(model: str, messages: list[dict[str, str]]) -> str:
+def reply(model: str, messages: list[dict[str, str]], seed: int = 0) -> str:
     """The next message of `model` in the chat `messages`. Raises ValueError."""
-    return role(model).reply(model, messages)
+    return role(model).reply(model, messages, seed) if seed else role(model).reply(model, messages)
 
 
 def names() -> Sequence[str]:

@@ -28,7 +28,10 @@ def respond(body: dict[str, Any]) -> dict[str, Any]:
         isinstance(m, dict) and isinstance(m.get("content"), str) for m in messages
     ):
         raise ValueError("messages must be a list of role and text content")
-    text = reply(str(body.get("model")), messages)
+    seed = body.get("seed", 0)
+    if not isinstance(seed, int):
+        raise ValueError("seed must be a whole number")
+    text = reply(str(body.get("model")), messages, seed)
     prompt, completion = sum(tokens(m["content"]) + 4 for m in messages), tokens(text)
     return {
         "object": "chat.completion",

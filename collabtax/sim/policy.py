@@ -98,8 +98,8 @@ def clauses() -> dict[str, str]:
     return {name: prompt(f"tax/clause_{name}") for name in ("l1", "l2", "l3", "l4")}
 
 
-def reply(model: str, messages: list[dict[str, str]]) -> str:
-    """The next message of `model` in the chat `messages`.
+def reply(model: str, messages: list[dict[str, str]], seed: int = 0) -> str:
+    """The next message of `model` in the chat `messages`; without `seed`, as the instances differ by themselves.
 
     Raises:
         ValueError: no such model, or the chat is not about a task of this suite.

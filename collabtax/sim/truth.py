@@ -13,9 +13,9 @@ from typing import Any
 
 from collabtax.agents import prompt, relayed
 from collabtax.options import INTERVENTIONS
+from collabtax.sim.policy import RELIEF, SCRIPTED, Knobs, Mind, knobs
 from collabtax.tax.protocols import told
 from collabtax.tax.study import cached_problem
-from collabtax.sim.policy import RELIEF, SCRIPTED, Knobs, Mind, knobs
 from tasks import get_task
 from tasks.base import seeded
 

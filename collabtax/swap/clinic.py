@@ -11,7 +11,7 @@ from collabtax.agents import prompt
 from collabtax.settings import Settings
 from collabtax.swap.configuration import Configuration
 from collabtax.swap.games import Game, rotated
-from collabtax.swap.team import Episode, Member, Table, Team
+from collabtax.swap.team import Episode, Member, Table, Team, quoted
 from tasks.base import seeded
 from tasks.worlds.clinic import COORDINATOR, INVALID, Clinic, ClinicState, Reply, read_reply
 from tasks.worlds.medqa import Question, assert_no_leak, load, own_questions
@@ -87,13 +87,13 @@ class ClinicGame(Game):
                 if reply is not None:
                     said[number, phase, agent] = reply.published
                     table.publish(number, agent, reply.published)
-                    table.note(world.agents.index(agent), f"round {number}, {phase}: I said: {reply.published}")
+                    table.note(world.agents.index(agent), f"round {number}, {phase}: I said: {quoted(reply.published)}")
             state = world.step(state, chosen)
         answer, score = world.answer(state), world.score(state)
         for member in team:
             for (number, phase, speaker), text in said.items():
                 if speaker != member.role:
-                    table.note(member.seat, f"round {number}, {phase}, {speaker}: {text}")
+                    table.note(member.seat, f"round {number}, {phase}, {speaker}: {quoted(text)}")
             table.note(member.seat, f"The team answered {answer or 'nothing readable'}; score {score:.0f} of 100.")
         rounds = state.round - 1
         return Episode(
@@ -112,7 +112,7 @@ class ClinicGame(Game):
             about=self.about(member), task=prompt(f"swap/clinic_{phase}"), **member.bound
         )
         discussion = [
-            f"Round {number}, {past}, {speaker}:\n{said[number, past, speaker]}"
+            f"Round {number}, {past}, {speaker}:\n{quoted(said[number, past, speaker])}"
             for number, past, speaker in world.visible(state, agent) if (number, past, speaker) in said
         ]  # fmt: skip
         status = world.status(state) if agent == COORDINATOR and phase == "decide" else ""
@@ -126,7 +126,7 @@ class ClinicGame(Game):
         complaint = ""
         for attempt in ("decision", "retry"):
             user = told if not complaint else f"{told}\n\n{prompt('swap/complaint').format(complaint=complaint)}"
-            assert_no_leak(f"{system}\n{user}", question, [member.notebook, *said.values(), complaint])
+            assert_no_leak(f"{system}\n{user}", question, [member.notebook, *map(quoted, said.values()), complaint])
             text = (await table.ask(member, system, user, kind=attempt, step=len(state.said), phase=phase)).text
             found = read_reply(phase, text, list(question.options))
             if isinstance(found, Reply):

@@ -55,7 +55,9 @@ class Configuration:
             else:
                 found[word.replace("-", "_")] = True
             at = part.end() + (condition[part.end() : part.end() + 1] == "-")
-        return cls(**found)
+        if (configuration := cls(**found)).condition != condition:  # out of order, twice, or what is the default
+            raise ValueError(f"{condition!r} is no condition of the swap study")
+        return configuration
 
     @property
     def condition(self) -> str:

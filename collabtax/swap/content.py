@@ -15,12 +15,16 @@ from collabtax.swap.team import NOTEBOOK_BUDGET, within
 
 LABELS = ("TASK", "PARTNER", "DROP")
 TEMPERATURE = 0.0  # of labelling and rewording [our choice]
-LABEL = re.compile(r'"?([a-z_0-9]+-\d+)"?\s*[:=]\s*"?(TASK|PARTNER|DROP)\b', re.I)
+LINE = re.compile(r"^[\s*>`\"'-]*([a-z_0-9]+-\d+)[\"'*`]*\s*[:=]\s*(.*?)[\s,.]*$", re.I | re.M)
+
+
+class Unreadable(ValueError):
+    """A labeller's reply could not be used, twice."""
 
 
 def lines_of(role: str, notebook: str) -> dict[str, str]:
     """The lines of a notebook that hold something, as they stand, under ids that stay: role and number."""
-    kept = [line for line in notebook.splitlines() if line.strip()]
+    kept = [line for line in notebook.split("\n") if line.strip()]  # other line breaks stay in the line
     return {f"{role}-{number}": line for number, line in enumerate(kept, 1)}
 
 
@@ -28,17 +32,34 @@ def read_labels(text: str, ids: Sequence[str]) -> dict[str, str]:
     """The label of every line in a labeller's reply: a JSON object, or lines `id: LABEL`.
 
     Raises:
-        ValueError: a line without a label, with two different ones, or an id that is not there.
+        ValueError: a line without a label, with something else in its place or with two different ones, or an id that
+            is not there; a line for the labeller.
     """
     found: dict[str, str] = {}
-    for name, label in LABEL.findall(text[:200_000]):
-        if found.setdefault(name.lower(), label.upper()) != label.upper():
+    for told, value in pairs(text[:200_000]):
+        name, label = told.strip().lower(), value.strip(" \"'`*").upper()
+        if name not in ids:
+            raise ValueError(f"there is no line {told[:40]!r}")
+        if label not in LABELS:
+            raise ValueError(f"the label of {name} is {value[:40]!r}; give one of {', '.join(LABELS)}")
+        if found.setdefault(name, label) != label:
             raise ValueError(f"line {name} has two labels")
     if missing := [name for name in ids if name not in found]:
         raise ValueError(f"{len(missing)} of {len(ids)} lines have no label, the first is {missing[0]}")
-    if strange := [name for name in found if name not in ids]:
-        raise ValueError(f"there is no line {strange[0]}")
     return {name: found[name] for name in ids}
+
+
+def pairs(text: str) -> list[tuple[str, str]]:
+    """Ids with what stands beside them: of the JSON object in a text, else of its lines. Raises ValueError for an
+    object that is no flat one of texts."""
+    decoder = json.JSONDecoder(object_pairs_hook=lambda pairs: pairs)  # a dictionary would hide what is there twice
+    try:
+        found: Any = decoder.raw_decode(text, text.index("{"))[0]
+    except (ValueError, RecursionError):
+        return LINE.findall(text)
+    if not all(isinstance(value, str) for _, value in found):
+        raise ValueError("the JSON object must hold a label for each id and nothing else")
+    return [(str(name), str(value)) for name, value in found]
 
 
 async def ask(stage: Stage, model: Model, system: str, user: str, **about: Any) -> str:
@@ -48,20 +69,22 @@ async def ask(stage: Stage, model: Model, system: str, user: str, **about: Any) 
 
 
 async def labels_by(stage: Stage, model: Model, lines: Mapping[str, str], **about: Any) -> dict[str, str]:
-    """One labeller's labels; a reply that cannot be used is asked for once more. Raises ValueError after that."""
+    """One labeller's labels; a reply that cannot be used is asked for once more. Raises Unreadable after that."""
     told = json.dumps(dict(lines), indent=0, ensure_ascii=False)
     try:
         return read_labels(await ask(stage, model, prompt("swap/label_system"), told, **about), list(lines))
     except ValueError as problem:
         again = f"{told}\n\n{prompt('swap/complaint').format(complaint=problem)}"
-        return read_labels(
-            await ask(stage, model, prompt("swap/label_system"), again, **about, retry=True), list(lines)
-        )
+        text = await ask(stage, model, prompt("swap/label_system"), again, **about, retry=True)
+    try:
+        return read_labels(text, list(lines))
+    except ValueError as problem:
+        raise Unreadable(f"labels of {about['role']}'s notebook by {model.name}: {problem}") from None
 
 
 async def label(stage: Stage, books: Mapping[str, str], labellers: Sequence[Model]) -> dict[str, Any]:
     """Labels of every line of the donor's notebooks, before anything is transferred: by two labellers apart, by an
-    adjudicator where they disagree. Returns what is stored."""
+    adjudicator where they disagree. Returns what is stored. Raises Unreadable."""
     found = []
     for role, notebook in books.items():
         lines = lines_of(role, notebook)

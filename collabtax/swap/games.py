@@ -3,6 +3,7 @@ two embodied games share one loop; the clinic has its own (`collabtax.swap.clini
 
 from __future__ import annotations
 
+import contextlib
 import json
 import random
 import re
@@ -15,14 +16,13 @@ from collabtax.agents import prompt
 from collabtax.settings import Settings
 from collabtax.swap.configuration import Configuration
 from collabtax.swap.planning import plan
-from collabtax.swap.team import Episode, Member, Table, Team
+from collabtax.swap.team import HEARD, Episode, Member, Table, Team, dialogue, quoted
 from graders.trajectories import trajectory_score
 from tasks.base import seeded
 from tasks.worlds.base import AnyWorld
 from tasks.worlds.forest import Forest
 from tasks.worlds.kitchen import Kitchen, get_order, orders_of, parse_action, recipe_text
 
-HEARD = 20  # latest messages that a member is shown [our choice]
 LISTED = 60  # legal actions that are written out; beyond that their forms are [our choice]
 
 
@@ -129,11 +129,11 @@ class Embodied(Game):
                 table.note(member.seat, "I then observed: " + " | ".join(fresh))
                 seen[member.seat] = set(lines)
             for message in table.published[spoken:]:
-                for member in acting:
-                    table.note(member.seat, f"step {message.step}: {message.speaker} said: {message.text}")
+                for member in team:
+                    table.note(member.seat, f"step {message.step}: {message.speaker} said: {quoted(message.text)}")
         score, progress, most, detail = self.outcome(world, first, state)
         ended = "done" if world.is_over(state) else "cap"
-        for member in acting:
+        for member in team:
             table.note(member.seat, f"The episode ended ({ended}) after {len(taken)} steps; score {score:.0f} of 100.")
         return Episode(
             task, round(score, 4), progress, most, len(taken), len(table.published), table.tokens, ended,
@@ -164,7 +164,7 @@ class Embodied(Game):
         told = prompt("swap/member_turn").format(
             information=self.information(world, task, member) or "(none)",
             observation=without(world.observe(state, agent), world.feedback(state, agent)),
-            messages="\n".join(f"step {m.step}, {m.speaker}: {m.text}" for m in heard[-HEARD:]) or "(none)",
+            messages=dialogue(heard[-HEARD:]),
             feedback=world.feedback(state, agent) or "(none)",
             legal=self.legal(world, state, agent),
         )
@@ -202,12 +202,10 @@ def read_decision(text: str) -> dict[str, str]:
     """
     found: list[dict[str, Any]] = []
     for match in OBJECT.finditer(text[:100_000]):
-        try:
+        with contextlib.suppress(ValueError, RecursionError):  # no JSON, or lists in lists without end
             one = json.loads(match[0])
-        except (ValueError, RecursionError):
-            continue
-        if isinstance(one, dict) and "action" in one and one not in found:
-            found.append(one)
+            if "action" in one and one not in found:
+                found.append(one)
     if len(found) != 1:
         which = "no" if not found else "more than one"
         raise ValueError(f"your reply holds {which} JSON object with an action; return one")

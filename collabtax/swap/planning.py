@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from collabtax.agents import prompt
-from collabtax.swap.team import Table, Team, shares, within
+from collabtax.swap.team import HEARD, Table, Team, dialogue, shares, within
 
 
 async def plan(team: Team, table: Table, step: int, known: Mapping[int, str]) -> None:
@@ -19,7 +19,7 @@ async def plan(team: Team, table: Table, step: int, known: Mapping[int, str]) ->
         )
         user = prompt("swap/planning_turn").format(
             information=known[member.seat],
-            messages="\n".join(f"step {m.step}, {m.speaker}: {m.text}" for m in table.published[-20:]) or "(none)",
+            messages=dialogue(table.published[-HEARD:]),
         )
         reply = await table.ask(member, system, user, kind="plan", step=step)
         table.publish(step, member.role, within(reply.text, budget)[0])

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 from collabtax.cells import Cell
 from collabtax.models import Model
-from collabtax.options import MODES
+from collabtax.options import CONDITIONS, MODES
 from collabtax.study import Load, Played, Results, Stage, Study, Told, prompts_digest
 from collabtax.swap.configuration import Configuration
-from collabtax.swap.content import half, label, reworded
+from collabtax.swap.content import Unreadable, half, label, reworded
 from collabtax.swap.formation import empty_team, form, notebooks, played, rewritten
 from collabtax.swap.games import Game, games
 from collabtax.swap.team import Episode, Member, Team, digest
@@ -38,6 +38,7 @@ PROMPT = 1500  # tokens of the texts of a decision, roughly
 class Swap(Study):
     name = "swap"
     modes = MODES["swap"]
+    conditions = CONDITIONS["swap"]
     rollouts = 10
     basis = f"{PROMPT} tokens of prompt and {REPLY[1]} of reply a decision, half of the steps that an episode may have"
 
@@ -47,7 +48,7 @@ class Swap(Study):
 
     def cells(self, settings: Settings) -> Iterator[Cell]:
         """For each setting: the formation of every model, the original team, and each branch in each seat, newcomers of
-        every pair's second model included."""
+        every pair's second model included; labels where they are asked for or halves are made from them."""
         wanted = [m for m in settings.mode if m not in SHARED] if "formation" not in settings.mode else [*BRANCHES]
         wanted = [m for m in MODES["swap"] if m in wanted]
         for name in settings.task:
@@ -55,7 +56,7 @@ class Swap(Study):
             for configuration in configurations(settings.condition, game):
                 teams = [(m, m) for m in settings.model] + [x for a, b in settings.pair for x in ((a, b), (b, a))]
                 members = settings.members
-                needs_labels = bool(set(HALVES) & set(wanted))
+                needs_labels = bool(set(HALVES) & set(wanted)) or settings.mode == ("labels",)
                 for model in members:
                     yield self.cell(game, "formation", (model,), configuration.formed)
                     if needs_labels:
@@ -129,10 +130,17 @@ class Swap(Study):
             score = fmean(data["teams"][data["receiver"]]["scores"] or [0.0])
             return Played("scored", score / 100, True, data=data)
         if cell.mode == "labels":
-            data = await label(stage, notebooks(stage.needed[0], "donor"), self.labellers(stage))
+            books = notebooks(stage.needed[0], "donor")
             stage.transcript.termination = "done"
-            return Played("scored", 1.0, True, data=data)
+            try:
+                return Played("scored", 1.0, True, data=await label(stage, books, self.labellers(stage)))
+            except Unreadable as problem:
+                return Played("unreadable", 0.0, False, str(problem))
+        if cell.mode in HALVES and stage.needed[-1]["outcome"] == "unreadable":
+            stage.transcript.termination = "done"
+            return Played("unreadable", 0.0, False, stage.needed[-1]["reason"])
         team, newcomer = await self.team(stage, game, configuration)
+        begun = team
         tasks = game.evaluation_tasks(stage.seed, configuration, settings)
         episodes: list[Episode] = []
         for number, task in enumerate(tasks):
@@ -150,8 +158,8 @@ class Swap(Study):
             data={
                 "episodes": [episode.row() for episode in episodes], **totals,
                 "seat": "" if newcomer is None else newcomer.role,
-                "notebooks": {member.role: digest(member.notebook) for member in team},
-                "notices": {member.role: member.notice for member in team if member.notice},
+                "notebooks": {member.role: digest(member.notebook) for member in begun},
+                "notices": {member.role: member.notice for member in begun if member.notice},
                 "installed": "" if newcomer is None else newcomer.notebook,
             },
         )  # fmt: skip

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from collabtax.agents import Agent
 from collabtax.chat import Completion
-from collabtax.models import Model
+from collabtax.models import SIMULATED, Model
 from collabtax.study import Stage
 from graders.tokens import clip, count
+from tasks.base import seeded
 
 NOTEBOOK_BUDGET = 1000  # tokens of the o200k_base encoding (paper, appendix A)
+HEARD = 20  # latest messages that a member is shown [our choice]
 PLANNING_BUDGET = 128  # tokens of a planning phase, the whole team's (paper, C.5)
 
 
@@ -76,11 +78,19 @@ class Table:
     async def ask(self, member: Member, system: str, user: str, **about: Any) -> Completion:
         """One call, a chat of its own: whatever a member knows is in these two texts."""
         agent = Agent.start(
-            member.seat, member.model, self.stage.settings.temperature, ("system", system), ("user", user)
+            member.seat, self.sampled(member.model), self.stage.settings.temperature, ("system", system), ("user", user)
         )
         completion = await agent.reply(self.stage.chat)
         self.stage.transcript.say(member.seat, completion, **self.about, **about)
         return completion
+
+    def sampled(self, model: Model) -> Model:
+        """A simulated model gets a seed in its request, whose reply depends on nothing else: two teams begin with equal
+        requests, and so do repetitions of a game in which nothing is random."""
+        if not model.id.startswith(SIMULATED):
+            return model
+        seed = seeded("sample", self.stage.seed, self.about.get("side", "")).getrandbits(31)
+        return replace(model, parameters={**model.parameters, "seed": seed})
 
     def publish(self, step: int, speaker: str, text: str) -> None:
         """Make a contribution known to all; one without words is none (paper, C.5)."""
@@ -117,6 +127,17 @@ class Episode:
 
     def row(self) -> dict[str, Any]:
         return dict(vars(self))
+
+
+def quoted(text: str) -> str:
+    """A contribution as it is shown to others: its further lines are indented, so that nobody can write a line that
+    looks like one of somebody else's."""
+    return "\n    ".join(text.splitlines())
+
+
+def dialogue(messages: Iterable[Message]) -> str:
+    """Contributions as members read them."""
+    return "\n".join(f"step {m.step}, {m.speaker}: {quoted(m.text)}" for m in messages) or "(none)"
 
 
 def within(text: str, budget: int) -> tuple[str, bool]:

@@ -180,9 +180,10 @@ class Cube(CooperativeWorld[CubeState]):
         step = re.search(r"^Step (\d+) of", text, re.MULTILINE)
         places = {name: (int(row), int(column)) for name, row, column in re.findall(AGENT_AT, text)}
         delivered = re.search(r"^Delivered: (.*)\.$", text, re.MULTILINE)
-        if not step or not delivered or sorted(places) != sorted(self.agents):
+        gone = [int(number) for number in re.findall(r"block_(\d{1,9})", delivered[1] if delivered else "")]
+        known = sorted(places) == sorted(self.agents) and all(number < len(self.weights) for number in gone)
+        if not step or not delivered or not known:
             raise ValueError(f"{text[:40]!r} is no observation of a cube with a team of {self.team}")
-        gone = [int(number) for number in re.findall(r"block_(\d+)", delivered[1])]
         return CubeState(
             int(step[1]),
             tuple(places[agent] for agent in self.agents),

@@ -11,13 +11,12 @@ from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from itertools import groupby, islice, permutations
+from itertools import islice, permutations
 
 from tasks.worlds.cooperation import Call, Place
 from tasks.worlds.cube import Cube
 from tasks.worlds.cube_board import MOVES, OPPOSITE, STAY, Block, CubeState, beside, far
 
-LONGEST_PLAN = 6  # calls, as the study has it
 LOOKED_AT = 2000  # arrangements of blocks that are looked at for one that frees a block
 CHOICES = 10  # of them that are tried for what can be done afterwards
 
@@ -127,22 +126,12 @@ def plan(world: Cube, state: CubeState, agent: str) -> tuple[Call, ...]:
     pushes = tuple(Call("push", (name, steps)) for steps in rounds) if ready else ()
     if post == state.agents[seat]:
         return pushes or (Call("push", (name, 1)) if action == job.direction else otherwise,)
-    if job.block.weight == 1:  # one place to go to, so no question whose it is
+    bodies = {*state.cover, *state.agents} - {state.agents[seat]}
+    moves = far(world.size, [state.agents[seat]], bodies)
+    nearest = min((moves[cell] for cell in job.block.face(OPPOSITE[job.direction]) if cell in moves), default=-1)
+    if post is not None and moves.get(post) == nearest:  # so that is where the tool leads
         return (Call("navigate", (name, 30, OPPOSITE[job.direction])), *pushes)
-    return (otherwise,) if action == STAY else _way(world, state, seat, action, post)
-
-
-def _way(world: Cube, state: CubeState, seat: int, first: str, post: Place | None) -> tuple[Call, ...]:
-    """Moves to a post by a shortest way, after a first step."""
-    directions, place = [first], beside(state.agents[seat], first)
-    distances = far(world.size, [post] if post else [], state.cover)
-    while nearer := _nearer(place, distances):
-        direction = directions[-1] if directions[-1] in nearer else next(iter(nearer))
-        directions.append(direction)
-        place = nearer[direction]
-    runs = [(direction, len(list(run))) for direction, run in groupby(directions)]
-    parts = [(direction, min(10, length - done)) for direction, length in runs for done in range(0, length, 10)]
-    return tuple(Call("move", part) for part in parts[:LONGEST_PLAN])
+    return (otherwise,)
 
 
 def jobs(world: Cube, state: CubeState) -> list[Job]:

@@ -83,7 +83,7 @@ def task_gaps(taxes: Mapping[str, ModelTax]) -> Figure:
     """Ratio gap by task (paper, figure 6), families together, the largest first.
 
     Up to three models have a mark each with its interval over seeds; of more, a task has their mean with an interval
-    over models, and the table holds each of them.
+    over models (those that solve it alone, if any does), and the table holds each of them.
     """
     models = sorted(taxes)
     here = [task for model in models for task in taxes[model].tasks if task.ratio.value is not None]
@@ -93,14 +93,16 @@ def task_gaps(taxes: Mapping[str, ModelTax]) -> Figure:
     for family in FAMILIES:
         tasks = sorted({task.task for task in here if task.family == family})
         for name in tasks:
-            gaps = [t.ratio.value for t in here if t.task == name and t.ratio.value is not None]
+            own = [t for t in here if t.task == name]
+            gaps = [t.ratio.value for t in [t for t in own if t.tractable] or own if t.ratio.value is not None]
             means[name] = t_interval(gaps, unit="models")
         tasks.sort(key=lambda name: (-(means[name].value or 0.0), name))
         lines = []
         for name in tasks:
             own = [task for task in here if task.task == name]
             each = [_mark(t.ratio, models.index(t.model), f"{t.model}, {name}", hollow=not t.tractable) for t in own]
-            together = _mark(means[name], 0, f"{name}, mean of {means[name].n} models")
+            nobody = not any(t.tractable for t in own)
+            together = _mark(means[name], 0, f"{name}, mean of {means[name].n} models", hollow=nobody)
             lines.append(Line(name, [together] if crowded else each))
         if lines:
             groups.append(Group(family, lines))
@@ -109,7 +111,8 @@ def task_gaps(taxes: Mapping[str, ModelTax]) -> Figure:
         f"{name} {spelled(means[name].value)}" for name in sorted(order, key=lambda n: -(means[n].value or 0))[:3]
     )
     whose = (
-        f"the mean over {len(models)} models, with its 95 % interval over models"
+        f"the mean over those of {len(models)} models that solve it alone (solo at least {TRACTABLE}), with its 95 % "
+        "interval over models. Hollow: none does, and it is over all"
         if crowded
         else f"with 95 % intervals over seeds. Hollow: the model does not solve the task alone (solo under "
         f"{TRACTABLE}), so that it is in no mean"
@@ -134,7 +137,7 @@ def pair_map(teams: Mapping[tuple[str, str], TeamGap]) -> Figure:
 
     def draw(width: float) -> Sheet:
         narrow = width <= NARROW
-        left = 30.0 if narrow else 44 + max(room(short(m)) for m in members)
+        left = 30.0 if narrow else max(44 + max(room(short(m)) for m in members), 14 + room("initiator ↓"))
         legend = 18 * len(members) + 10 if narrow else 0
         size = min(92.0, (width - left) / len(members))
         low = min(size, 52.0)
@@ -331,7 +334,9 @@ def sweeps(swept: Sequence[summary.Swept], friction: str = "natural", difficulty
             sheet.text(x, top + 8, {"second look": "second look of solo"}.get(what, what), bold=True)
             for series, model in enumerate(models):
                 own = [
-                    (at + 0.09 * (series - (len(models) - 1) / 2), line) for name, at, line in lines if name == model
+                    (at + min(0.09, 0.7 / len(models)) * (series - (len(models) - 1) / 2), line)
+                    for name, at, line in lines
+                    if name == model
                 ]
                 known = [(at, line, line.tax.value) for at, line in own if line.tax.value is not None]
                 style = marked(series)

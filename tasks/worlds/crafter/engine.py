@@ -64,12 +64,14 @@ def seen(memory: Rows, rows: Rows, x: int, y: int, view: tuple[int, int]) -> Row
     """An agent's memory of the map after a look around from a cell."""
     left, right = max(0, x - view[0] // 2), min(len(rows[0]), x + view[0] // 2 + 1)
     top, bottom = max(0, y - view[1] // 2), min(len(rows), y + view[1] // 2 + 1)
-    new = list(memory[top:bottom])
-    for i, row in enumerate(rows[top:bottom]):
-        known = new[i]
-        if known[left:right] != row[left:right]:
-            new[i] = known[:left] + row[left:right] + known[right:]
-    return (*memory[:top], *new, *memory[bottom:])
+    new = None
+    for i in range(top, bottom):
+        part = rows[i][left:right]
+        known = memory[i]
+        if known[left:right] != part:
+            new = new or list(memory)
+            new[i] = known[:left] + part + known[right:]
+    return tuple(new) if new else memory
 
 
 def has_station(world: Crafter, rows: Rows, x: int, y: int, station: str) -> bool:

@@ -91,29 +91,26 @@ def nearest(
     """The `count` nearest cells with a mark in what an agent remembers, as (moves, y, x), nearest first; with a
     `window` (left, top, right, bottom, the last two not included) only those outside it."""
     found: list[tuple[int, int, int]] = []
-    height = len(memory)
     if mark not in "".join(memory):
-        return found
-    for off in range(max(y, height - 1 - y) + 1):
+        return found  # several times as fast as to look through the rows
+    for off, row in sorted([(abs(row - y), row) for row, line in enumerate(memory) if mark in line]):
         if len(found) == count and off > found[-1][0]:
             break
-        for row in (y - off, y + off) if off else (y,):
-            if 0 <= row < height and mark in memory[row]:
-                bits = row_bits(memory[row], mark)
-                if window and window[1] <= row < window[3]:
-                    bits &= ~((1 << window[2]) - (1 << max(0, window[0])))
-                before, after = bits & ((2 << x) - 1), bits >> (x + 1)
-                for _ in range(count):  # the first few on either side suffice
-                    if before:
-                        column = before.bit_length() - 1
-                        before ^= 1 << column
-                        found.append((x - column + off, row, column))
-                    if after:
-                        column = (after & -after).bit_length() + x
-                        after &= after - 1
-                        found.append((column - x + off, row, column))
-                found.sort()
-                del found[count:]
+        bits = row_bits(memory[row], mark)
+        if window and window[1] <= row < window[3]:
+            bits &= ~((1 << window[2]) - (1 << max(0, window[0])))
+        before, after = bits & ((2 << x) - 1), bits >> (x + 1)
+        for _ in range(count):  # the first few on either side suffice
+            if before:
+                column = before.bit_length() - 1
+                before ^= 1 << column
+                found.append((x - column + off, row, column))
+            if after:
+                column = (after & -after).bit_length() + x
+                after &= after - 1
+                found.append((column - x + off, row, column))
+        found.sort()
+        del found[count:]
     return found
 
 
@@ -180,17 +177,17 @@ def _targets(world: Crafter, rows: Rows, me: Agent, left: int, top: int) -> list
     """Visible resources that can be walked to within the view, the nearest of every kind first."""
     width, height = world.rules.view
     stride = width + 1
+    visible = "".join([row[max(0, left) : left + width] for row in rows[max(0, top) : top + height]])
+    present = [(resource, mark) for resource in world.rules.resources if (mark := MARKS[resource.kind]) in visible]
+    if not present:
+        return ["Targets in view: none"]
     free = window_bits(rows, WALKABLE, left, top, width, height)
     here = 1 << (me.y - top) * stride + me.x - left
     reach = fill(here, free | here, stride)
     for _ in range(world.rules.distance):
         reach = spread(reach, stride)
     ranked = []
-    visible = "".join([row[max(0, left) : left + width] for row in rows[max(0, top) : top + height]])
-    for resource in world.rules.resources:
-        mark = MARKS[resource.kind]
-        if mark not in visible:
-            continue
+    for resource, mark in present:
         cells = [divmod(bit, stride) for bit in ones(window_bits(rows, mark, left, top, width, height) & reach)]
         near = sorted([(abs(left + x - me.x) + abs(top + y - me.y), top + y, left + x) for y, x in cells])
         ranked += [

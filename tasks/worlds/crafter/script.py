@@ -7,11 +7,10 @@ from __future__ import annotations
 import heapq
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from itertools import combinations
 from typing import TYPE_CHECKING
 
-from tasks.worlds.cooperation import Call, Progress, Running
+from tasks.worlds.cooperation import Call
 from tasks.worlds.crafter.engine import has_station, mark_at
 from tasks.worlds.crafter.observation import nearest
 from tasks.worlds.crafter.rules import (
@@ -41,7 +40,6 @@ CREW = 3  # agents that go about together
 NEEDED = 4  # how much more that is worth which somebody needs for an iron pickaxe
 SPARE_WOOD, SPARE_STONE = 3, 4  # kept for a table and a tool, and for a furnace
 REUSE = 9  # moves to a table or a furnace that are better than another one
-CALLS_A_STEP = 8  # that may end before one of them acts
 
 
 @dataclass(frozen=True)
@@ -68,10 +66,12 @@ class Knowledge:
 
 def knowledge(world: Crafter, state: CrafterState) -> Knowledge:
     """What all agents of a state together have seen."""
-    rows = []
+    rows, blank = [], UNSEEN * len(state.rows[0])
     for y, row in enumerate(state.rows):
-        told = [agent.memory[y] for agent in state.agents]
-        rows.append("".join(m if any(t[x] != UNSEEN for t in told) else UNSEEN for x, m in enumerate(row)))
+        told = [agent.memory[y] for agent in state.agents if agent.memory[y] != blank]
+        if told and row not in told:
+            row = "".join([m if any(t[x] != UNSEEN for t in told) else UNSEEN for x, m in enumerate(row)])
+        rows.append(row if told else blank)
     members = {
         name: Member((a.x, a.y), a.facing, a.items, a.vitals)
         for name, a in zip(world.agents, state.agents, strict=True)
@@ -93,30 +93,22 @@ def next_call(world: Crafter, known: Knowledge, agent: str) -> Call:
     )
 
 
-def play(world: Crafter, seed: int, steps: int | None = None) -> CrafterState:
-    """The state at the end of an episode, or after `steps`, in which every agent plays the script by its tools."""
-    state = world.initial(seed)
-    running: dict[str, Running] = {}
-    while not (world.is_over(state) or world.is_cut(state) or state.step == steps):
-        known = knowledge(world, state)
-        actions = {}
-        for agent in world.living(state):
-            progress = _advance(world, state, known, agent, running.get(agent))
-            running[agent] = progress.running
-            actions[agent] = progress.primitive or "noop"
-        state = world.step(state, actions)
-    return state
-
-
-def _advance(world: Crafter, state: CrafterState, known: Knowledge, agent: str, running: Running | None) -> Progress:
-    """The next step of a call, and of the next calls as long as they end at once."""
-    progress = world.advance(running, state) if running else None
-    for _ in range(CALLS_A_STEP):
-        if progress and progress.primitive:
-            break
+def decide(world: Crafter, state: CrafterState) -> dict[str, str]:
+    """The primitive action of every living agent: the first one of its next call."""
+    known = knowledge(world, state)
+    actions = {}
+    for agent in world.living(state):
         progress = world.advance(world.start(next_call(world, known, agent), state, agent), state)
-    assert progress is not None
-    return progress
+        actions[agent] = progress.primitive or "noop"
+    return actions
+
+
+def play(world: Crafter, seed: int) -> CrafterState:
+    """The state at the end of an episode in which every agent plays the script."""
+    state = world.initial(seed)
+    while not (world.is_over(state) or world.is_cut(state)):
+        state = world.step(state, decide(world, state))
+    return state
 
 
 # what to do, most urgent first; None where there is nothing to do
@@ -139,34 +131,35 @@ def _craft(world: Crafter, known: Knowledge, me: Member) -> Call | None:
     for item in ("wood_pickaxe", "stone_pickaxe", "iron_pickaxe"):
         if me.has(item):
             continue
-        product = world.product_of(item)
-        needed = dict(product.cost)
-        if any(me.has(name) < needed.get(name, 0) for name in ("coal", "iron")):
+        cost = dict(world.product_of(item).cost)
+        if any(me.has(name) < cost.get(name, 0) for name in ("coal", "iron")):
             return None
-        paid = all(me.has(name) >= number for name, number in product.cost)
-        standing = {station: _standing(world, known, me, station) if paid else None for station in product.stations}
-        for station, cell in standing.items():
-            for name, number in world.placement_of(station).cost if cell is None else ():
-                needed[name] = needed.get(name, 0) + number
-        for name, number in needed.items():
-            if me.has(name) < number:
-                return _gather(world, known, me, TREE if name == "wood" else MARKS[name])
-        for station, cell in standing.items():
-            if cell is None:
-                return _put(world, known, me, station)
-            if not has_station(world, known.rows, *me.place, station):
-                return _follow(world, known, me, _route(world, known, me, partial(_within, cell)))
-        return Call("craft", (item,))
+        far = len(known.rows) + len(known.rows[0])
+        return _make(world, known, me, item, REUSE) or _make(world, known, me, item, far)
     return None
 
 
-def _standing(world: Crafter, known: Knowledge, me: Member, station: str) -> Cell | None:
-    """The nearest station that is worth the way."""
-    mark = world.placement_of(station).becomes
-    for moves, y, x in nearest(known.rows, mark, *me.place, 1):
-        if moves <= REUSE:
-            return x, y
-    return None
+def _make(world: Crafter, known: Knowledge, me: Member, item: str, worth: int) -> Call | None:
+    """Make something at stations that stand no more than `worth` moves away, or else at new ones."""
+    product = world.product_of(item)
+    needed = dict(product.cost)
+    standing = []
+    if all(me.has(name) >= number for name, number in product.cost):
+        marks = {station: world.placement_of(station).becomes for station in product.stations}
+        standing = [s for s in marks if any(far[0] <= worth for far in nearest(known.rows, marks[s], *me.place, 1))]
+    lacking = [station for station in product.stations if station not in standing]
+    for name, number in (cost for station in lacking for cost in world.placement_of(station).cost):
+        needed[name] = needed.get(name, 0) + number
+    for name, number in needed.items():
+        if me.has(name) < number:
+            return _gather(world, known, me, TREE if name == "wood" else MARKS[name])
+
+    def there(cell: Cell) -> bool:
+        return all(has_station(world, known.rows, *cell, station) for station in standing)
+
+    if not there(me.place):
+        return _follow(world, known, me, _route(world, known, me, there))
+    return _put(world, known, me, lacking[0]) if lacking else Call("craft", (item,))
 
 
 def _stock(world: Crafter, known: Knowledge, me: Member) -> Call | None:
@@ -328,10 +321,6 @@ def _route(world: Crafter, known: Knowledge, me: Member, goal: Callable[[Cell], 
                 best[other], came[other] = cost + price[mark], cell
                 heapq.heappush(edge, (best[other], other))
     return []
-
-
-def _within(target: Cell, cell: Cell) -> bool:
-    return _moves(target, cell) <= 1
 
 
 def _moves(a: Cell, b: Cell) -> int:
