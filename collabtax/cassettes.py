@@ -299,7 +299,7 @@ class Cassette:
             return self._fd
         told, asked = self.metadata.get("models", {}), self.about.get("models", {})
         for model in sorted(told.keys() & asked.keys()):
-            if told[model] != asked[model] and self.mode != "all":
+            if told[model] != asked[model] and self.mode != "all" and not self.is_empty:
                 raise RuntimeError(
                     f"cassette {self.shown} holds answers of {model} from {told[model]}, not {asked[model]}: "
                     "use another --cassettes, or --record-mode=all"
@@ -323,8 +323,13 @@ class Cassette:
         if self.mode != "all" and data.rfind(b"\n") + 1 != self._whole:
             os.close(fd)
             raise RuntimeError(f"cassette {self.shown} has grown by another process; the next run goes on from there")
-        os.ftruncate(fd, data.rfind(b"\n") + 1 if OURS.match(data) else 0)  # cuts a torn last line
+        whole = data.rfind(b"\n") + 1 if OURS.match(data) else 0
+        os.ftruncate(fd, whole)  # cuts a torn last line
         self._fd = fd
+        if self.is_empty and told != asked:  # of no answer, from elsewhere: only what it cost stays
+            os.ftruncate(fd, 0)
+            if lost := [text for text in data[:whole].splitlines(keepends=True) if text.startswith(LOST)]:
+                self._append(b"".join(lost))
         return fd
 
     @property

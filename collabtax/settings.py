@@ -265,7 +265,7 @@ def build(
             choose(name, got if isinstance(got, tuple) else (got,), choices)
     for name, least in (
         ("rollouts", 1 if "rollouts" in table else 0),
-        ("turn_cap", 1),
+        ("turn_cap", 1 if "turn_cap" in table else 0),
         ("concurrency", 1),
         ("seed", 0),
         ("temperature", 0),
@@ -343,7 +343,7 @@ def build(
         seed=value["seed"],
         intervention=value["intervention"], sweep=value["sweep"],
         friction=value["friction"], difficulty=value["difficulty"],
-        temperature=value["temperature"], turn_cap=value["turn_cap"], critic=not value["no_critic"],
+        temperature=value["temperature"], turn_cap=value["turn_cap"] or get_study(study).turn_cap, critic=not value["no_critic"],
         extractor=value["extractor"], record_mode=record_mode, cassettes=cassettes, models=models, run=run,
         report=root / value["report"] if value["report"] else run / "report", concurrency=value["concurrency"],
         plan=value["plan"], embedded=embedded, baseline=root / value["baseline"] if value["baseline"] else None,

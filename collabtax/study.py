@@ -104,6 +104,7 @@ class Study(ABC):
     modes: ClassVar[tuple[str, ...]]
     conditions: ClassVar[tuple[str, ...]]
     rollouts: ClassVar[int]
+    turn_cap: ClassVar[int] = 0  # exchanges or steps, unless told; 0: what the protocol itself allows
     basis: ClassVar[str]  # of `loads`, for the reader of a plan
 
     @property

@@ -592,6 +592,20 @@ def test_a_cell_that_was_billed_for_nothing_has_no_recording(tmp_path):
         assert len(read_interactions(path.read_bytes())[1]) == 1
 
 
+def test_an_endpoint_that_only_cost_may_be_left_for_another(tmp_path):
+    path, asked = tmp_path / "0.yaml", conversation("x")
+    with Cassette(path, "new_episodes", {"models": {"m": "first"}}) as cassette:
+        cassette.lose(asked, {"prompt": 7})
+    with Cassette(path, "new_episodes", {"models": {"m": "second"}}) as cassette:
+        cassette.lose(asked, {"prompt": 5})
+        cassette.save(asked, URL, json.dumps(reply("1")), 0.25)
+    again = Cassette(path, "none")
+    assert again.metadata["models"] == {"m": "second"}
+    assert again.take_lost(asked.digest()) == {"prompt": 12}
+    with pytest.raises(RuntimeError, match="holds answers of m from second"):
+        Cassette(path, "new_episodes", {"models": {"m": "third"}}).hold()
+
+
 @pytest.mark.parametrize(
     "comment", ["", "{", '{"lost":', '{"lost": 7}', '{"lost": "x", "usage": 3}', '{"lost":[],"usage":{"prompt":1}}',
                 '{"lost":"DIGEST","usage":{"prompt":-5,"cached":"9","completion":true,"reasoning":1e99}}',

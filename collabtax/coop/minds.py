@@ -79,19 +79,19 @@ def read_plan(world: AnyCooperativeWorld, text: str, may_resume: bool, agents: S
     if not said:
         raise ValueError("it holds no JSON object with calls")
     plan = said[-1]
-    if "calls" not in plan:
+    listed = plan.get("calls")
+    if may_resume and plan.get("resume") is True and not listed:
         return Said(resume=True)
-    written = plan["calls"]
-    if isinstance(written, str):
-        written = [part for part in written.replace(";", "\n").splitlines() if part.strip()]
-    if not isinstance(written, list) or not 1 <= len(written) <= MOST_CALLS:
+    if isinstance(listed, str):
+        listed = [part for part in listed.replace(";", "\n").splitlines() if part.strip()]
+    if not isinstance(listed, list) or not 1 <= len(listed) <= MOST_CALLS:
         raise ValueError(f"calls must be a list of 1 to {MOST_CALLS} calls")
-    calls = [world.parse_call(call if isinstance(call, str) else json.dumps(call)) for call in written]
+    calls = [world.parse_call(call if isinstance(call, str) else json.dumps(call)) for call in listed]
     assigned = plan.get("assignments")
-    told = assigned if isinstance(assigned, dict) else {}
+    words = {name: line(assigned.get(name)) for name in agents} if isinstance(assigned, dict) else {}
     return Said(
         line(plan.get("task"), LONGEST_TASK), tuple(calls), text=line(plan.get("message")),
-        assignments={name: words for name in agents if (words := line(told.get(name)))},
+        assignments={name: text for name, text in words.items() if text},
     )  # fmt: skip
 
 

@@ -17,6 +17,10 @@ from tasks.worlds.medqa import own_questions
 
 NEW = ("Hello, I am new on this team.", "I have just joined you.")
 NEEDLESS = ("lentil", "chickpea", "peanut", "taro")  # ingredients that no order of the levels played here needs
+PLANS = (  # what is said before a step, and before the first one
+    "First the ingredients, then the cooking.", "I would begin with what takes longest.",
+    "I go step by step and tell you when it is ready.", "Each of us does its part, in order.",
+)  # fmt: skip
 WASTED = ("I am not sure how you mean that", "That was a detour of mine", "I misread that")
 STEP = re.compile(r"^\d+\. (\w+) (\w+) in (\w+) of the (\w+),.*: this makes (\w+)\.$", re.M)
 SERVED = re.compile(r"^\d+\. (Fill a dish|No dish)", re.M)
@@ -42,8 +46,8 @@ class Turn:
 
     @property
     def mine(self) -> list[str]:
-        """What it has said so far in this episode."""
-        return self.heard.by(self.who.role)
+        """What it has said so far in this episode, plans apart."""
+        return [text for text in self.heard.by(self.who.role) if text not in PLANS]
 
     @property
     def others(self) -> list[str]:
@@ -85,7 +89,7 @@ def move(model: str, seed: int, who: Mind, user: str, rng: random.Random) -> str
     if who.kind == "planning":
         return planned(user, rng)
     if who.kind == "plan_first":
-        return rng.choice(("I go step by step and tell you when it is ready.", "Each of us does its part, in order."))
+        return rng.choice(PLANS[2:])
     if who.kind == "clinic":
         return consult(Turn(model, seed, who, rng, Heard(())), user)
     told = filled("member_turn", user)
@@ -101,8 +105,8 @@ def move(model: str, seed: int, who: Mind, user: str, rng: random.Random) -> str
 def planned(user: str, rng: random.Random) -> str:
     """What a member says before the team acts: something at the first step, nothing later."""
     if "Time step: 0 of" not in user:
-        return ""
-    return rng.choice(("First the ingredients, then the cooking.", "I would begin with what takes longest.", ""))
+        return "-"
+    return rng.choice((*PLANS[:2], "-"))
 
 
 # The kitchen ----------------------------------------------------------------------------------------------------------

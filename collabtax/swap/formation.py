@@ -13,7 +13,7 @@ from collabtax.models import Model
 from collabtax.study import Row, Stage
 from collabtax.swap.configuration import Configuration
 from collabtax.swap.games import Game
-from collabtax.swap.team import NOTEBOOK_BUDGET, Episode, Member, Table, Team, digest, within
+from collabtax.swap.team import NOTEBOOK_BUDGET, Episode, Member, Table, Team, digest, within, worded
 
 TEAMS = ("A", "B")
 RECORD = 400  # latest lines of its own experience that a member writes its notebook from [our choice]
@@ -36,7 +36,7 @@ async def rewritten(game: Game, member: Member, table: Table, episode: Episode) 
         outcome=f"score {episode.score:.1f} of 100; progress {episode.progress} of {episode.most}; {episode.ended}",
     )
     reply = await table.ask(member, system, user, kind="notebook")
-    text, cut = within(reply.text, NOTEBOOK_BUDGET)
+    text, cut = within(worded(reply.text), NOTEBOOK_BUDGET)
     return replace(member, notebook=text), cut
 
 

@@ -9,7 +9,7 @@ import random
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, ClassVar
 
 from collabtax.agents import prompt
@@ -101,14 +101,16 @@ class Embodied(Game):
         taken: list[dict[str, str]] = []
         seen: dict[int, set[str]] = {}  # by seat: lines of what it last observed
         running: dict[int, tuple[Any, str]] = {}  # by seat: the state in which its action was begun, and the action
+        recorded = 0  # messages that are in everybody's record already
         if configuration.plan_first:
             await self.state_plan(world, state, task, team, table)
-        while not (world.is_over(state) or world.is_cut(state)):
+        most = table.stage.settings.turn_cap
+        while not (world.is_over(state) or world.is_cut(state) or (most and len(taken) >= most)):
             step = len(taken)
             if configuration.planners:
                 known = {member.seat: self.seen(world, state, task, member) for member in team}
                 await plan(team, table, step, known)
-            spoken, heard = len(table.published), list(table.published)
+            heard = list(table.published)
             chosen: dict[str, str] = {}
             for member, agent in zip(acting, world.agents, strict=True):
                 if configuration.on_idle and member.seat in running:
@@ -128,9 +130,10 @@ class Embodied(Game):
                 fresh = [line for line in lines if line not in seen.get(member.seat, ())]  # in the order as told
                 table.note(member.seat, "I then observed: " + " | ".join(fresh))
                 seen[member.seat] = set(lines)
-            for message in table.published[spoken:]:
+            for message in table.published[recorded:]:
                 for member in team:
                     table.note(member.seat, f"step {message.step}: {message.speaker} said: {quoted(message.text)}")
+            recorded = len(table.published)
         score, progress, most, detail = self.outcome(world, first, state)
         ended = "done" if world.is_over(state) else "cap"
         for member in team:
@@ -261,6 +264,14 @@ class KitchenGame(Embodied):
     def information(self, world: AnyWorld, task: str, member: Member) -> str:
         return recipe_text(task) if member.role == "initiator" else ""
 
+    def legal(self, world: AnyWorld, state: Any, agent: str) -> str:
+        found = world.legal(state, agent)
+        dispensed = [a[len("pickup(") : a.index(",")] for a in found if a.endswith(",ingredient_dispenser)")]
+        lines = [f"- {action}" for action in found if not action.endswith(",ingredient_dispenser)")]
+        if dispensed:
+            lines.append(f"- pickup(THING,ingredient_dispenser), where THING is one of {', '.join(dispensed)}")
+        return "\n".join(lines)
+
     def is_done(self, world: AnyWorld, begun: Any, state: Any, agent: str, action: str) -> bool:
         assert isinstance(world, Kitchen)
         return world.is_done(begun, state, agent, action)
@@ -316,7 +327,7 @@ class ForestGame(Embodied):
         return Forest()
 
     def start(self, world: AnyWorld, task: str) -> Any:
-        return world.initial(int(task.removeprefix("map-")))
+        return begun(world, int(task.removeprefix("map-")))
 
     def parse(self, world: AnyWorld, text: str) -> str:
         assert isinstance(world, Forest)
@@ -326,8 +337,8 @@ class ForestGame(Embodied):
         return prompt("swap/forest_actions")
 
     def legal(self, world: AnyWorld, state: Any, agent: str) -> str:
-        moves = [action for action in world.legal(state, agent) if not action.startswith("move")]
-        return "\n".join(f"- {action}" for action in ("move(x,y) to any cell of the map", *moves))
+        others = [action for action in apart_from_moves(world) if not world.refusal(state, agent, action)]
+        return "\n".join(f"- {action}" for action in ("move(x,y) to any cell of the map", *others))
 
     def information(self, world: AnyWorld, task: str, member: Member) -> str:
         return ""
@@ -338,6 +349,18 @@ class ForestGame(Embodied):
     def outcome(self, world: AnyWorld, first: Any, last: Any) -> tuple[float, int, int, dict[str, Any]]:
         assert isinstance(world, Forest)
         return world.score(last), world.progress(first, last), world.most, {"standing": world.standing(last)}
+
+
+@cache
+def apart_from_moves(world: AnyWorld) -> tuple[str, ...]:
+    """The actions of a forest that are no moves, which are very many."""
+    return tuple(action for action in world.actions(world.agents[0]) if not action.startswith("move"))
+
+
+@lru_cache(maxsize=256)
+def begun(world: AnyWorld, seed: int) -> Any:
+    """The map of a seed, which every branch of a repetition begins on."""
+    return world.initial(seed)
 
 
 def maps(*parts: object) -> int:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from collabtax.agents import prompt
-from collabtax.swap.team import HEARD, Table, Team, dialogue, shares, within
+from collabtax.swap.team import HEARD, Table, Team, dialogue, shares, within, worded
 
 
 async def plan(team: Team, table: Table, step: int, known: Mapping[int, str]) -> None:
@@ -22,4 +22,4 @@ async def plan(team: Team, table: Table, step: int, known: Mapping[int, str]) ->
             messages=dialogue(table.published[-HEARD:]),
         )
         reply = await table.ask(member, system, user, kind="plan", step=step)
-        table.publish(step, member.role, within(reply.text, budget)[0])
+        table.publish(step, member.role, within(worded(reply.text), budget)[0])

@@ -89,6 +89,8 @@ class Swap(Study):
 
     def said(self, settings: Settings, cell: Cell) -> dict[str, Any]:
         said: dict[str, Any] = {"temperature": settings.temperature}
+        if settings.turn_cap and cell.family != "clinic":
+            said["turn_cap"] = settings.turn_cap
         if cell.mode not in SHARED:
             said["episodes"] = settings.episodes
         if cell.mode in ("labels", "paraphrase", *HALVES):

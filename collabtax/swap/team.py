@@ -129,6 +129,12 @@ class Episode:
         return dict(vars(self))
 
 
+def worded(text: str) -> str:
+    """A reply, or "" where it is the dash that stands for nothing: endpoints take an empty reply for a failure."""
+    text = text.strip()
+    return "" if text in ("-", "–", "—") else text
+
+
 def quoted(text: str) -> str:
     """A contribution as it is shown to others: its further lines are indented, so that nobody can write a line that
     looks like one of somebody else's."""

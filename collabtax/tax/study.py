@@ -121,7 +121,7 @@ class Tax(Study):
     name = "tax"
     modes = MODES["tax"]
     conditions = (*INTERVENTIONS, *SWEEPS)
-    rollouts = 50
+    rollouts, turn_cap = 50, 50
     basis = (
         f"{EXCHANGES[1]:g} exchanges a dialogue (least {EXCHANGES[0]:g}, most the cap), {REPLY[1]} tokens "
         f"a reply ({REPLY[0]} to {REPLY[2]}), {LETTERS:g} characters a token, prompts as "
