@@ -17,6 +17,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
+from collabtax.rollouts import Rollout  # noqa: E402
 from collabtax.sim.mate import knobs  # noqa: E402
 from collabtax.sim.mate_truth import ACTIONS, effects  # noqa: E402
 from collabtax.statistics.intervals import Estimate, t_interval  # noqa: E402
@@ -39,19 +40,19 @@ def measured(game: str, model: str, repetitions: int, folder: Path) -> Scores:
     try:
         for cell in session.settings.cells("swap"):
             seat = Configuration.of(cell.condition).seat
-            found = scores.setdefault((cell.mode, seat), {})
-            if failures := session.run_cell(
-                cell, lambda r, found=found: found.update({r.seed: 100 * (r.score or 0.0)})
-            ):
+            rollouts: list[Rollout] = []
+            failures = session.run_cell(cell, rollouts.append)
+            scores[cell.mode, seat] = {rollout.seed: 100 * (rollout.score or 0.0) for rollout in rollouts}
+            if failures:
                 raise RuntimeError(f"{cell.id}: {failures[0]}")
     finally:
         session.close()
     return scores
 
 
-def check(game: str, model: str, repetitions: int, folder: Path, level: float = 0.95) -> list[Check]:
+def check(scores: Scores, game: str, model: str, level: float = 0.95) -> list[Check]:
     """Every contrast of a game with its truth."""
-    scores, truth = measured(game, model, repetitions, folder), effects(game, knobs(model))
+    truth = effects(game, knobs(model))
     seats = list(truth.loss)
 
     def contrast(*terms: tuple[int, str, str]) -> Estimate:
@@ -94,7 +95,8 @@ def main(arguments: Iterable[str] | None = None) -> int:
     for model in given.models:
         for game in given.games:
             with tempfile.TemporaryDirectory() as folder:
-                for name, estimate, expected in check(game, model, given.repetitions, Path(folder)):
+                scores = measured(game, model, given.repetitions, Path(folder))
+                for name, estimate, expected in check(scores, game, model):
                     is_within = within(estimate, expected)
                     missed, total = missed + (not is_within), total + 1
                     print(

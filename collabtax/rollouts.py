@@ -11,7 +11,7 @@ from typing import Any
 from collabtax import __version__
 from collabtax.cassettes import Cassette, CassetteMiss
 from collabtax.cells import Cell, printable
-from collabtax.chat import Chat, EndpointError
+from collabtax.chat import Chat, Completion, EndpointError
 from collabtax.settings import Settings
 from collabtax.study import Played, Row, Stage, get_study
 
@@ -72,6 +72,8 @@ async def run_rollout(cell: Cell, seed: int, settings: Settings, chat: Chat, nee
             played = await study.play(stage)
         unplayed = cassette.unplayed
     except Exception as problem:
+        if isinstance(problem, EndpointError) and problem.usage:  # tries that were billed and said nothing
+            stage.extra.append(Completion("", "error", problem.usage, 0.0, problem.cost))
         error = str(problem) or type(problem).__name__
         if not isinstance(problem, EndpointError | CassetteMiss | OSError):
             error = f"{type(problem).__name__} in {traceback.extract_tb(problem.__traceback__)[-1].name}: {error}"

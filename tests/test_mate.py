@@ -19,7 +19,7 @@ from collabtax.swap.study import NOTICE
 from graders.trajectories import tes
 from tasks.base import seeded
 
-SEATS = {name: ("initiator", "responder") for name in ACTIONS} | {"forest": ("agent",), "clinic": ("specialist",)}
+SEATS = dict.fromkeys(ACTIONS, ("initiator", "responder")) | {"forest": ("agent",), "clinic": ("specialist",)}
 
 
 def recovery():
@@ -129,13 +129,10 @@ def test_so_it_is_on_the_hardest_level(rates, tmp_path):
 def test_nothing_formed_is_nothing_to_lose(tmp_path):
     model = spelt(Knobs(task=1, partner=1))
     study = Study(tmp_path, model=[model], task=["kitchen-l1"], episodes=1)
-    scores = {
-        study.row(cell_of("kitchen-l1", mode, condition, (model,)[: 1 if mode == "original" else 2] * (1 + (mode != "original"))))["score"]
-        for mode, condition in [
-            ("original", "formation-0"), *product(("experienced", "fresh"), ("initiator-formation-0", "responder-formation-0")),
-        ]
-    }  # fmt: skip
-    assert len(scores) == 1
+    cells = [cell_of("kitchen-l1", "original", "formation-0", (model,))]
+    for mode, seat in product(("experienced", "fresh"), ("initiator", "responder")):
+        cells.append(cell_of("kitchen-l1", mode, f"{seat}-formation-0", (model, model)))
+    assert len({study.row(cell)["score"] for cell in cells}) == 1
 
 
 def test_without_a_notice_both_are_misled(tmp_path):
@@ -146,7 +143,10 @@ def test_without_a_notice_both_are_misled(tmp_path):
         study.row(cell_of("kitchen-l1", "experienced", condition, (model, model)))
         for condition in ("initiator", "initiator-no-notice")
     )
-    tes_of = lambda row: row["data"]["episodes"][0]["detail"]["tes"]  # noqa: E731
+
+    def tes_of(row):
+        return row["data"]["episodes"][0]["detail"]["tes"]
+
     assert tes_of(told)["responder"] == 1
     assert tes_of(told)["initiator"] == tes_of(untold)["initiator"] < 1
     assert tes_of(untold)["responder"] < 1
@@ -154,12 +154,7 @@ def test_without_a_notice_both_are_misled(tmp_path):
 
 def test_who_goes_on_together_learns_the_teams_convention(tmp_path):
     model = spelt(Knobs(lead=1, follow=1, peer=1))
-    for game, seat in (
-        ("kitchen-l1", "initiator"),
-        ("kitchen-l1", "responder"),
-        ("forest", "agent"),
-        ("clinic", "specialist"),
-    ):
+    for game, seat in [(game, seat) for game in ("kitchen-l1", "forest", "clinic") for seat in SEATS[game]]:
         study = Study(tmp_path, model=[model], task=[game], episodes=3)
         found = {
             condition: [episode["score"] for episode in
@@ -172,22 +167,29 @@ def test_who_goes_on_together_learns_the_teams_convention(tmp_path):
         assert found["-together"][1:] == [100, 100]
 
 
-def test_known_effects_come_out_within_their_intervals(tmp_path):
+@pytest.fixture(scope="module")
+def studied(tmp_path_factory):
+    """Scores of small studies of two games, a model each."""
+    folder = tmp_path_factory.mktemp("studied")
+    found = (("forest", "sim/mate"), ("kitchen-l1", "sim/mate-control"))
+    return {(game, model): recovery().measured(game, model, 8, folder / game) for game, model in found}
+
+
+def test_known_effects_come_out_within_their_intervals(studied):
     """A quick part of benchmarks/swap_recovery.py."""
     script = recovery()
-    for game, model in (("forest", "sim/mate"), ("kitchen-l1", "sim/mate-control")):
-        checks = script.check(game, model, 12, tmp_path / game, level=0.999)
-        assert len(checks) > 6
+    for (game, model), scores in studied.items():
+        checks = script.check(scores, game, model, level=0.999)
+        assert len(checks) == (5 if game == "forest" else 13)
         for name, estimate, expected in checks:
             assert script.within(estimate, expected), (name, estimate, expected)
-        control = [estimate for name, estimate, _ in checks if "rewording" not in name]
-        assert any(estimate.low < estimate.high for estimate in control), "there is noise to see through"
+            assert estimate.low < estimate.high, "there is noise to see through"
 
 
-def test_the_recovery_can_fail(tmp_path, monkeypatch):
+def test_the_recovery_can_fail(studied, monkeypatch):
     script = recovery()
-    monkeypatch.setattr(script, "effects", lambda game, rates: effects(game, replace(rates, task=1.0)))
-    checks = script.check("forest", "sim/mate-routine", 12, tmp_path, level=0.999)
+    monkeypatch.setattr(script, "effects", lambda game, rates: effects(game, replace(rates, peer=1.0, partner=1.0)))
+    checks = script.check(studied["forest", "sim/mate"], "forest", "sim/mate")
     assert not all(script.within(estimate, expected) for _, estimate, expected in checks)
 
 

@@ -102,3 +102,20 @@ def test_without_a_limit_nothing_is_read(tmp_path, root, monkeypatch):
     for cell in session.settings.cells("tax"):
         assert session.run_cell(cell, lambda rollout: None) == []
     session.close()
+
+
+def test_what_a_call_cost_that_was_given_up_is_in_its_failed_rollout(tmp_path, monkeypatch):
+    """Tries that were billed and said nothing were paid for, whatever came of the rollout."""
+    from collabtax.chat import Chat, EndpointError
+
+    async def fails(self, model, asked):
+        raise EndpointError("an empty reply (after 6 tries)", {"prompt": 600, "completion": 0}, 0.02)
+
+    monkeypatch.setattr(Chat, "complete", fails)
+    given = {"model": ["sim/weak"], "task": ["maze"], "mode": ["solo"], "rollouts": 2}
+    session = Session(given | {"run": str(tmp_path / "r"), "cassettes": str(tmp_path / "c")}, tmp_path)
+    found = []
+    assert len(session.run_cell(session.settings.cells("tax")[0], found.append)) == 2
+    session.close()
+    assert [(r.outcome, r.score, r.usage["prompt"], r.cost) for r in found] == [("infrastructure", None, 600, 0.02)] * 2
+    assert Session(given | {"run": str(tmp_path / "r")}, tmp_path).store.spent() == pytest.approx(0.04)

@@ -17,6 +17,7 @@ import base64
 import contextlib
 import hashlib
 import json
+import re
 import zlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -28,7 +29,7 @@ from collabtax.cascade.judgements import FOLDER as JUDGEMENTS
 from collabtax.cascade.judgements import read
 from collabtax.cascade.stages import STAGES, cell_of, text_digest
 from collabtax.cells import Cell
-from collabtax.report.files import MARK, TEMPLATES, Folder, put_styles, visible
+from collabtax.report.files import HIDDEN, MARK, TEMPLATES, Folder, put_styles, visible
 from collabtax.report.mechanism import Verdict, evidence
 from collabtax.report.replay import command
 from collabtax.settings import Settings
@@ -44,6 +45,7 @@ REASON = 120  # characters of a reason in the list; the rollout's page has it wh
 OUTCOMES = ("success", "partial", "failure", "no answer", "unreadable", "infrastructure")
 DRAWN = ("colours.css", "drawing.css")  # the styles of a drawing, which is shown as a picture of its own
 SHOWN = ("seat", "text", "finish", "usage", "seconds")  # of a turn; what else a study keeps of it is shown as data
+SUSPECT = re.compile(HIDDEN.pattern + r"|\\[bfru]")  # what JSON holds where a text in it may not be visible
 Rollout = tuple[str, str, str, tuple[str, ...], str, int]  # a key without the settings: study, task, ..., seed
 
 
@@ -116,7 +118,7 @@ class Shelf:
 
     def add(self, item: Any) -> int:
         """The number of the item."""
-        text = json.dumps(item, ensure_ascii=False, separators=(",", ":"), sort_keys=True)
+        text = as_json(item)
         if not self._held:
             self.starts.append(self.count)
         self._held.append(text)
@@ -161,6 +163,12 @@ def plain(value: Any) -> Any:
     if isinstance(value, dict):
         return {visible(str(k)): plain(v) for k, v in value.items()}
     return [plain(v) for v in value] if isinstance(value, list | tuple) else value
+
+
+def as_json(value: Any) -> str:
+    """`value` as JSON in which every text is visible. What is stored goes through here, so that nothing is left out."""
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return json.dumps(plain(value), ensure_ascii=False, separators=(",", ":")) if SUSPECT.search(text) else text
 
 
 def told(value: Any) -> str:
@@ -210,19 +218,19 @@ class Browser:
             "seed": row["seed"],
             "outcome": self.outcomes[outcome(row)],
             "score": None if row["score"] is None else round(row["score"], 4),
-            "warning": self.warnings[visible(row["warning"]).replace("_", " ") or "not read"],
-            "end": self.ends[visible(row["termination"])],
+            "warning": self.warnings[row["warning"].replace("_", " ") or "not read"],
+            "end": self.ends[row["termination"]],
             "turns": len(row["turns"]),
             "tokens": sum(n for n in (row["usage"].get(k, 0) for k in ("prompt", "completion")) if isinstance(n, int)),
             "cost": row["cost"],
-            "reason": visible(str(row["reason"] or row["error"]))[:REASON],
+            "reason": str(row["reason"] or row["error"])[:REASON],
             "stages": [packed([v for v in verdicts if v.judge == judge]) for judge in self.judges],
         }
         for name, value in line.items():
             self.columns.setdefault(name, []).append(value)
 
     def whole(self, row: Row, about: Explained, verdicts: Sequence[Verdict], earlier: Sequence[Row]) -> dict[str, Any]:
-        """A rollout as its page shows it; whatever is in it is made visible at the end, so that nothing is left out."""
+        """A rollout as its page shows it."""
         found = {
             "turns": [
                 {"seat": turn["seat"], "text": turn["text"], "finish": turn["finish"],
@@ -247,12 +255,12 @@ class Browser:
                  "score": e["score"], "reason": str(e["reason"] or e["error"])} for e in earlier
             ],
         }  # fmt: skip
-        return {k: plain(v) for k, v in found.items() if v not in (None, "", [], {})}
+        return {k: v for k, v in found.items() if v not in (None, "", [], {})}
 
     def flush(self) -> None:
         """Write the columns that are held."""
         if self.columns:
-            put(self.folder, f"index-{len(self.starts) - 1:05d}", json.dumps(self.columns, separators=(",", ":")))
+            put(self.folder, f"index-{len(self.starts) - 1:05d}", as_json(self.columns))
             self.columns = {}
 
     def close(self, settings: Settings) -> None:
@@ -271,7 +279,7 @@ class Browser:
             "stages": STAGES, "judges": self.judges,
             "style": "".join((TEMPLATES / name).read_text(encoding="utf-8") for name in DRAWN),
         }  # fmt: skip
-        put(self.folder, "manifest-00000", json.dumps(plain(manifest), ensure_ascii=False, separators=(",", ":")))
+        put(self.folder, "manifest-00000", as_json(manifest))
 
 
 def packed(verdicts: Sequence[Verdict]) -> int:

@@ -17,6 +17,7 @@ from collabtax.swap.findings import SEATWISE, Finding, Findings, SeatRow, findin
 POOLED = "both"  # the name of pooled seats
 SEATS = ("setting", "team", "seat", "orig", "exp", "fresh", "loss [95 %]", "gain [95 %]", "msg %", "tok %", "n")
 CONTRASTS = ("setting", "team", "seat", "contrast", "mean [95 %]", "sd", "k/n")
+MAIN = (*SEATWISE, "seat asymmetry")  # contrasts that every line with two seats has
 CHANGES = ("setting", "condition", "team", "seat", "contrast", "minus the plain one [95 %]", "k/n")
 
 
@@ -85,7 +86,7 @@ def lines(f: Findings, unplayed: Mapping[str, int]) -> Iterator[str]:
     if f.conditions:
         yield ""
         yield from seat_table(("condition", *SEATS), f.conditions)
-    if changed := [(one, c) for one in f.conditions for c in one.changes if c.name in (*SEATWISE, "seat asymmetry")]:
+    if changed := [(one, c) for one in f.conditions for c in one.changes if c.name in MAIN]:
         yield ""
         yield from table(
             CHANGES,
