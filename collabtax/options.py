@@ -109,7 +109,8 @@ PROFILES: dict[str, dict[str, Any]] = {  # options by name of the profile; what 
     "paper": {"temperature": 0.7, "friction": "natural", "difficulty": "default"},
     "ci": {"record_mode": "none"},
 }
-TABLE_ONLY = ("rollouts_of", "tasks_of", *STUDIES)  # tables: model -> fewer rollouts or tasks; a study's own options
+# Keys of tables alone: model -> fewer rollouts or tasks; coop by the clock on the wall; a study's own options.
+TABLE_ONLY = ("rollouts_of", "tasks_of", "real_time", *STUDIES)
 
 
 def flag(name: str) -> str:

@@ -66,6 +66,7 @@ class Settings:
     condition: tuple[str, ...]
     seat: str
     labeller: tuple[str, ...]
+    real_time: bool  # coop: seconds go by the clock, not by recorded latencies
     episodes: int
     medqa: Path | None
     own: Mapping[str, Settings]  # of studies that have a table of their own
@@ -350,5 +351,6 @@ def build(
         update_baseline=value["update_baseline"], markdown=root / markdown if markdown else None,
         dask=value["dask"], retry_failed=value["retry_failed"], max_cost=value["max_cost"],
         shard=read_shard(value["shard"]), condition=value["condition"], seat=value["seat"], labeller=value["labeller"],
+        real_time=convert("real_time", bool, table.get("real_time", False)),
         episodes=value["episodes"], medqa=root / value["medqa"] if value["medqa"] else None, own={},
     )  # fmt: skip

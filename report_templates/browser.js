@@ -307,8 +307,9 @@ function cut(text, spans = []) { // a text in a box, parts of it marked; the res
 }
 
 // Lines of a view that no other view holds: where a text has one of them, that is where its speaker can have it from.
+const bare = line => line.trim().replace(/(?<=[\p{L}\p{N}])\.$/u, "").toLowerCase();
+
 function traceable(views) {
-  const bare = line => line.trim().replace(/(?<=[\p{L}\p{N}])\.$/u, "").toLowerCase();
   const lines = views.map(text => text.split("\n")), holders = new Map();
   lines.forEach((own, v) => new Set(own.map(bare)).forEach(line => holders.set(line, [...(holders.get(line) || []), v])));
   return lines.map((own, v) => own.map((line, i) => ({ view: v, line: i, words: bare(line) }))
@@ -345,7 +346,7 @@ async function show(i) {
   const facts = named.length > 1 ? traceable(named.map(([, text]) => text)) : [], told = new Map();
   const evidence = found.evidence || "", last = turns.map(t => evidence && t.text.includes(evidence)).lastIndexOf(true);
   const lanes = turns.map((turn, t) => {
-    let spans = facts.length ? trace(turn.text, facts, fact => { const key = `${fact.view}/${fact.line}`; if (!told.has(key)) told.set(key, []); if (!told.get(key).includes(t + 1)) told.get(key).push(t + 1); }) : [];
+    let spans = facts.length ? trace(turn.text, facts, fact => { const key = `${fact.view}/${fact.words}`; if (!told.has(key)) told.set(key, []); if (!told.get(key).includes(t + 1)) told.get(key).push(t + 1); }) : [];
     if (t === last) {
       const start = turn.text.lastIndexOf(evidence), stop = start + evidence.length;
       spans = [...spans.filter(s => s.stop <= start || s.start >= stop), { start, stop, mark: part => el("mark", { class: "evidence", title: "what the answer was read from" }, part) }].sort((a, b) => a.start - b.start);
@@ -358,7 +359,7 @@ async function show(i) {
   const views = named.map(([name, text], v) => el("div", { class: `view${named.length > 1 ? ` lane${v % 2}` : ""}` },
     el("h3", {}, name, named.length > 1 ? ` · ${seatName(v)} · ` : "", named.length > 1 ? modelOf(cell.models[v] ?? cell.models[0]) : ""),
     el("pre", { dir: "auto" }, text.split("\n").flatMap((line, l) => {
-      const where = told.get(`${v}/${l}`), part = where ? el("mark", { class: `view${v % 2}`, title: `stands so in turn ${where.join(", ")}` }, line) : line;
+      const where = told.get(`${v}/${bare(line)}`), part = where ? el("mark", { class: `view${v % 2}`, title: `stands so in turn ${where.join(", ")}` }, line) : line;
       return l ? ["\n", part] : [part];
     }))));
 

@@ -154,13 +154,12 @@ def test_without_a_notice_both_are_misled(tmp_path):
 
 def test_who_goes_on_together_learns_the_teams_convention(tmp_path):
     model = spelt(Knobs(lead=1, follow=1, peer=1))
-    for game, seat in [(game, seat) for game in ("kitchen-l1", "forest", "clinic") for seat in SEATS[game]]:
+    for game, seat in (*product(["kitchen-l1"], SEATS["kitchen-l1"]), ("forest", "agent"), ("clinic", "specialist")):
         study = Study(tmp_path, model=[model], task=[game], episodes=3)
-        found = {
-            condition: [episode["score"] for episode in
-                        study.row(cell_of(game, "experienced", f"{seat}{condition}", (model, model)))["data"]["episodes"]]
-            for condition in ("", "-together")
-        }  # fmt: skip
+        found = {}
+        for condition in ("", "-together"):
+            row = study.row(cell_of(game, "experienced", f"{seat}{condition}", (model, model)))
+            found[condition] = [episode["score"] for episode in row["data"]["episodes"]]
         if game != "clinic":  # where one of three cannot turn the answer
             assert all(value < 100 for value in found[""])
             assert found["-together"][0] < 100

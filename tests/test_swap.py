@@ -3,6 +3,9 @@
 import asyncio
 import contextlib
 import json
+import os
+import signal
+import subprocess
 import time
 from collections import Counter
 from dataclasses import replace
@@ -13,11 +16,14 @@ import pytest
 from hypothesis import given
 from hypothesis import settings as trials
 from hypothesis import strategies as st
+from test_suite import FAKE_KEY, command, endpoint, suite
 
+from collabtax.__main__ import main
 from collabtax.chat import Completion
 from collabtax.options import CONDITIONS
 from collabtax.settings import part_of, settings
 from collabtax.sim.endpoint import respond
+from collabtax.store import load
 from collabtax.study import Stage
 from collabtax.swap import clinic as clinic_module
 from collabtax.swap.clinic import ClinicGame, questions
@@ -896,3 +902,128 @@ def test_a_paraphrase_stays_in_its_seat_without_a_notice(played):
     assert row["data"]["notices"] == {}
     assert sum(turn["kind"] == "paraphrase" for turn in row["turns"]) == 1
     assert len(row["data"]["installed"].split("\n")) == len(original.split("\n"))
+
+
+# Whole runs -----------------------------------------------------------------------------------------------------------
+
+RUN = ("--study=swap", "--task=kitchen-l1,clinic", "--rollouts=2", "--episodes=1")
+MATES = (("--model", "sim/mate"), ("--mode", ",".join(EVERY)))  # in this process, in all branches
+
+
+def swap(*arguments, **how):
+    given = [one if isinstance(one, str) else f"{one[0]}={one[1]}" for one in arguments]
+    return suite(*RUN, *given, OPENAI_API_KEY=FAKE_KEY, **how)
+
+
+def results(folder):
+    return (folder / "results.jsonl").read_bytes()
+
+
+@pytest.fixture
+def remote(endpoint, tmp_path):
+    """Options for members behind the loopback endpoint."""
+    path = tmp_path / "models.toml"
+    path.write_text(f'[models."sim/http"]\nid = "sim/mate"\nbase_url = "{endpoint.url}"\ninput = 1.0\noutput = 4.0\n')
+    return [("--models", path), ("--model", "sim/http"), ("--cassettes", tmp_path / "c"), ("--run", tmp_path / "r")]
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    """A run in one process, with all branches: its folder."""
+    folder = tmp_path_factory.mktemp("whole")
+    swap(*MATES, ("--cassettes", folder / "c"), ("--run", folder / "r"), ("-n", 0), PYTHONHASHSEED="1")
+    return folder
+
+
+def test_a_run_repeats_to_the_byte_with_workers_and_another_hash_seed(whole, tmp_path):
+    given = [*MATES, ("--cassettes", tmp_path / "c"), ("--run", tmp_path / "r")]
+    swap(*given, ("-n", 2), ("--concurrency", 3), PYTHONHASHSEED="7")
+    assert results(tmp_path / "r") == results(whole / "r")
+    rows = load(whole / "r")
+    assert {row["mode"] for row in rows} == {"formation", "labels", *EVERY}
+    assert {row["outcome"] for row in rows} == {"scored"}
+
+
+def test_recordings_replay_to_the_byte(whole, tmp_path):
+    given = [*MATES, ("--cassettes", whole / "c"), ("--run", tmp_path / "r")]
+    swap(*given, ("-n", 2), ("--record-mode", "none"))
+    assert results(tmp_path / "r") == results(whole / "r")
+
+
+def test_a_killed_worker_costs_nothing_but_time(whole, tmp_path):
+    given = [*MATES, ("--cassettes", tmp_path / "c"), ("--run", tmp_path / "r")]
+    options = [*RUN, *(f"{name}={value}" for name, value in given), "-n=2"]
+    process = subprocess.Popen(command(*options), cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    until = time.monotonic() + 300
+    while time.monotonic() < until and not list((tmp_path / "c").rglob("*.yaml")) and process.poll() is None:
+        time.sleep(0.01)
+    children = subprocess.run(["pgrep", "-P", str(process.pid)], capture_output=True, text=True).stdout.split()
+    assert process.poll() is None, "killed while it works"
+    os.kill(int(children[0]), signal.SIGKILL)
+    assert process.wait(timeout=300) != 0, "a worker that died is a failure"
+    swap(*given, ("-n", 2))
+    assert results(tmp_path / "r") == results(whole / "r")
+
+
+@pytest.mark.parametrize("mode", ["new_episodes", "all"])
+def test_what_branches_share_is_computed_once_by_many_processes(mode, endpoint, remote, tmp_path):
+    swap(*remote, ("-n", 2), ("--concurrency", 4), ("--record-mode", mode))
+    rows = load(tmp_path / "r")
+    assert {row["outcome"] for row in rows} == {"scored"}
+    assert len(endpoint.answered) == sum(len(row["turns"]) for row in rows), "no call was made twice"
+    asked = len(endpoint.answered)
+    swap(*remote, ("-n", 2))
+    assert len(endpoint.answered) == asked, "what is finished is not run again"
+
+
+def test_branches_of_a_failed_formation_fail_and_are_repaired_with_it(endpoint, remote, tmp_path):
+    note, down = endpoint.on_reply, [True]
+
+    def refuse(body):
+        note(body)
+        if down[0] and len(endpoint.answered) > 30:  # within the first formation
+            raise ValueError("the endpoint is down")
+
+    endpoint.on_reply = refuse
+    done = swap(*remote, ("-n", 0), check=False)
+    assert done.returncode == 1
+    rows = load(tmp_path / "r")
+    assert {row["outcome"] for row in rows} == {"infrastructure"}
+    branches = [row for row in rows if row["mode"] != "formation"]
+    assert all(f"formation of {row['task']}, which it builds on, failed: " in row["error"] for row in branches)
+    assert all(row["turns"] == [] and row["score"] is None for row in branches)
+    down[0] = False
+    asked = len(endpoint.answered)
+    done = swap(*remote, ("-n", 2), "--retry-failed")
+    assert "infrastructure 0 + skipped 0" in done.stdout
+    rows = load(tmp_path / "r")
+    assert {row["outcome"] for row in rows} == {"scored"}
+    assert len(endpoint.answered) - asked < sum(len(row["turns"]) for row in rows), "what was answered is replayed"
+
+
+def test_parts_on_several_machines_are_the_whole(whole, tmp_path):
+    for part in (1, 2):
+        where = [("--cassettes", tmp_path / f"c{part}"), ("--run", tmp_path / f"r{part}"), ("--shard", f"{part}/2")]
+        swap(*MATES, *where, check=False)
+    parts = [tmp_path / f"r{part}" for part in (1, 2) if (tmp_path / f"r{part}" / "results.jsonl").exists()]
+    assert main(["merge", str(tmp_path / "all"), *map(str, parts)]) == 0
+    assert results(tmp_path / "all") == results(whole / "r")
+
+
+def test_a_plan_sends_nothing_and_knows_what_is_finished(endpoint, remote, tmp_path):
+    planned = swap(*remote, "--plan").stdout
+    assert endpoint.answered == []
+    assert not (tmp_path / "r").exists()
+    line = next(line for line in planned.splitlines() if line.startswith("sim/http")).split()
+    assert line[1:5] == ["10", "20", "0", "0"]
+    calls, tokens, cost, least, most = map(float, line[5:10])
+    assert calls > 500
+    assert tokens > 500_000
+    assert 0 < least < cost < most
+    assert "nothing was sent" in planned
+    assert "half of the steps that an episode may have" in planned
+    swap(*remote)
+    rows = load(tmp_path / "r")
+    assert 0.3 * sum(len(row["turns"]) for row in rows) < calls < 3 * sum(len(row["turns"]) for row in rows)
+    line = next(line for line in swap(*remote, "--plan").stdout.splitlines() if line.startswith("sim/http")).split()
+    assert line[1:5] == ["10", "20", "20", "0"]

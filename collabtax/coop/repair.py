@@ -114,7 +114,7 @@ def pursued(process: Process) -> dict[str, list[str]]:
 
 def intended(process: Process, name: str, specification: str, calls: tuple[Call, ...]) -> str:
     """The id of the active task that a plan is for; "" for none."""
-    for word in re.findall(r"[a-z0-9_#]+", specification.lower()):
+    for word in map(str, re.findall(r"[a-z0-9_#]+", specification.lower())):
         if process.task(word) is not None:
             return word
     works: Mapping[str, object] = process.world.works(process.state, name, calls)

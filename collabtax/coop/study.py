@@ -71,7 +71,9 @@ class Coop(Study):
         return round(Configuration.of(cell.condition).team * PLANS[1] * TALK[cell.mode])
 
     def said(self, settings: Settings, cell: Cell) -> dict[str, Any]:
-        return {"temperature": settings.temperature, "seconds": SECONDS, "steps": arenas()[cell.task].steps}
+        real = {"real_time": True} if settings.real_time else {}
+        steps = settings.turn_cap or arenas()[cell.task].steps
+        return {"temperature": settings.temperature, "seconds": SECONDS, "steps": steps, **real}
 
     def versions(self, cell: Cell) -> dict[str, int | str]:
         return {
@@ -84,8 +86,9 @@ class Coop(Study):
         map of Crafter, which no team gets round to in an episode. The score itself is in the metrics."""
         from collabtax.coop.metrics import measure
 
-        process = begin(stage.cell, stage.seed)
-        stage.transcript.termination = await play(process, Minds(process, stage))
+        process = begin(stage.cell, stage.seed, stage.settings.turn_cap)
+        minds = Minds(process, stage, real_time=stage.settings.real_time)
+        stage.transcript.termination = await play(process, minds)
         share = score(process.trace) / process.arena.most(process.world, process.first)
         events = [event["event"] for event in process.trace]
         interruptions = sum(e["event"] == "status" and e["to"] == "I" for e in process.trace)
@@ -96,7 +99,7 @@ class Coop(Study):
         )  # fmt: skip
 
     def loads(self, settings: Settings, cell: Cell) -> tuple[Load, Load, Load]:
-        process = begin(cell, settings.seed)
+        process = begin(cell, settings.seed, settings.turn_cap)
         name = process.world.agents[0]
         sent = (len(system(process, name)) + len(process.world.observe(process.state, name)) + 800) / LETTERS
         found = []
@@ -111,11 +114,11 @@ class Coop(Study):
         return CoopTold(results, settings)
 
 
-def begin(cell: Cell, seed: int) -> Process:
-    """The start of an episode of a cell."""
+def begin(cell: Cell, seed: int, steps: int = 0) -> Process:
+    """The start of an episode of a cell; `steps`: its limit, 0 for the world's own."""
     arena, configuration = arenas()[cell.task], Configuration.of(cell.condition)
     return Process(
-        arena, configuration.team, seed, structure=cell.mode, repair=configuration.repair, steps=arena.steps,
+        arena, configuration.team, seed, structure=cell.mode, repair=configuration.repair, steps=steps or arena.steps,
         seconds=SECONDS,
     )  # fmt: skip
 

@@ -135,7 +135,7 @@ class Formed:
 @dataclass(frozen=True)
 class Findings:
     """What a run says. `stands`: by table ("seats", "contrasts", "conditions", "changes") the differences that are
-    told from 0 when all of the table are read at once (Holm)."""
+    told from 0 when all of the table are read at once (Holm), and `asked` how many that are."""
 
     found: tuple[Finding, ...]
     cells: tuple[CellSummary, ...]
@@ -148,17 +148,18 @@ class Findings:
     spent: str
     power: str
     stands: Mapping[str, frozenset[Estimate]]
+    asked: Mapping[str, int]
 
     def verdicts(self, one: Finding) -> dict[str, str]:
         """What to do with a newcomer's notebook, by seat, in words."""
         stand = self.stands["seats"] | self.stands["contrasts"] | self.stands["conditions"]
-        told = {seat: verdict(one.line, seat) for seat in one.line.seats}
-        return {
-            seat: said + "; that may be chance when all of the table are read at once" * (
-                evidence is not None and evidence.estimate not in stand
-            )
-            for seat, (said, evidence) in told.items()
-        }  # fmt: skip
+        told = {}
+        for seat in one.line.seats:
+            said, evidence, rest = verdict(one.line, seat)
+            if evidence is not None and evidence.estimate not in stand:
+                said += ", which may be chance when all of the table are read at once"
+            told[seat] = said + rest
+        return told
 
     @property
     def plain(self) -> list[Finding]:
@@ -260,7 +261,7 @@ def findings(results: Results, settings: Settings) -> Findings:
         tuple(found), cells, formations, {k: v for k, v in compositions.items() if v}, broken, counts,
         tuple(warnings(found, rows, counts, broken)), tuple(notes(found, formations, rows)), spent(rows),
         power(plain_found or found),
-        {name: standing(table) for name, table in tables.items()},
+        {name: standing(table) for name, table in tables.items()}, {name: len(table) for name, table in tables.items()},
     )  # fmt: skip
 
 
@@ -301,12 +302,12 @@ def formed(cells: Sequence[CellSummary]) -> Iterator[Formed]:
             )  # fmt: skip
 
 
-def verdict(line: Line, seat: str) -> tuple[str, Summary | None]:
-    """What to do with the notebook of a newcomer in this seat, and the contrast that says so: only one whose interval
-    leaves 0 out does."""
+def verdict(line: Line, seat: str) -> tuple[str, Summary | None, str]:
+    """What to do with the notebook of a newcomer in this seat, the contrast that says so (only one whose interval
+    leaves 0 out does), and what the team still loses then."""
     gain = summary(line.gain(seat).values())
     if not gain.n:
-        return "nothing to compare: it takes the branches experienced and fresh", None
+        return "nothing to compare: it takes the branches experienced and fresh", None, ""
     instead = {half: summary(line.difference(half, "experienced", seat).values()) for half in HALVES}
     better = [
         half for half, change in instead.items()
@@ -324,8 +325,8 @@ def verdict(line: Line, seat: str) -> tuple[str, Summary | None]:
         chosen, evidence = "fresh", gain
         said = f"empty its notebook ({interval(negative(gain))} over the donor's)"
     else:
-        return f"too few repetitions to say (its notebook is worth {interval(gain)}, {repetitions(gain.n)})", None
-    return said + left(summary(line.difference("original", chosen, seat).values())), evidence
+        return f"too few repetitions to say (its notebook is worth {interval(gain)}, {repetitions(gain.n)})", None, ""
+    return said, evidence, left(summary(line.difference("original", chosen, seat).values()))
 
 
 def left(loss: Summary) -> str:

@@ -208,14 +208,14 @@ class Book:
         seeds = {seed for branches in line.seats.values() for reps in branches.values() for seed in reps}
         yield from ((seed, f"swap/{name}-{seed:04d}.html") for seed in sorted(seeds))
 
-    def formation(self, one: Finding, seed: int) -> list[tuple[str, str, Row]]:
-        """What the repetition was formed of: who, the model, the stored formation."""
+    def formation(self, one: Finding, seed: int) -> list[tuple[str, Row]]:
+        """The formations that the repetition is made of, by model: the receiver's, then the newcomer's."""
         line, formed = one.line, Configuration.of(one.line.condition).formed
         found = []
-        for part, model in dict.fromkeys((("receiver", line.receiver), ("donor", line.newcomer))):
+        for model in dict.fromkeys((line.receiver, line.newcomer)):
             row = self.row(line, "formation", (model,), formed, seed)
             if row is not None:
-                found.append((part, model, row))
+                found.append((model, row))
         return found
 
     def branch(self, line: Line, mode: str, seat: str, seed: int) -> BranchPage | None:

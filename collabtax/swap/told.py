@@ -125,7 +125,7 @@ def seat_table(head: Sequence[str], found: Sequence[Finding]) -> Iterator[str]:
 
 def sentences(f: Findings) -> Iterator[str]:
     """What follows, in words."""
-    for one in f.found:
+    for one in f.plain:
         for seat, said in f.verdicts(one).items():
             yield f"{one.name}: replace the {seat}: {said}"
     for one, parts in f.formation:
