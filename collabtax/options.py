@@ -70,8 +70,8 @@ OPTIONS: tuple[tuple[str, type, Any, str, str], ...] = (
     ("friction", str, "natural", "LEVEL", "how far apart the agents' frames start: none, natural, strong"),
     ("difficulty", str, "default", "SIZE", "size of the instances: easy, default, hard"),
     ("temperature", float, 0.7, "T", "sampling temperature of the agents (default: 0.7)"),
-    ("turn_cap", int, 0, "N", "exchanges, one turn from each agent, after which a dialogue ends (default: 50); in swap and "
-     "coop steps after which an episode ends (default: its own limit)"),
+    ("turn_cap", int, 0, "N", "exchanges, one turn from each agent, after which a dialogue ends (default: 50); in swap "
+     "and coop steps after which an episode ends (default: its own limit)"),
     ("no_critic", bool, False, "", "leave out the second look that solo takes at its answer"),
     ("extractor", str, "program", "program|MODEL", "what reads the answer out of a transcript (default: program); of "
      "two with a comma the first one counts and their agreement is told"),

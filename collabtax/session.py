@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import fcntl
 import hashlib
+import json
 import os
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -120,7 +121,8 @@ class Session:
             needed = [await self.shared(other, at) for other, at in get_study(cell.study).needs(cell, seed)]
             done = await run_rollout(cell, seed, self.settings, self._chat, needed)
             self.store.add(done.row())
-            return done.row()
+            row: Row = json.loads(canonical(done.row()))  # as others read it from the store
+            return row
 
     @asynccontextmanager
     async def _alone(self, key: Key) -> AsyncIterator[None]:

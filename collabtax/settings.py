@@ -333,19 +333,21 @@ def build(
                     "give `input` and `output` in a models file"
                 )
     said = [value[k] for k in ("friction", "difficulty", "temperature", "turn_cap", "no_critic", "extractor")]
+    said += [study] * (study != "tax")
     name = "embedded" if embedded else "+".join(map(slug, models))[:60]
     mark = hashlib.sha256(
         canonical([said, sorted(names), value["cassettes"], record_mode == "none"]).encode()
     ).hexdigest()
     run = root / value["run"] if value["run"] else root / "runs" / f"{name}-{mark[:8]}"
     return Settings(
-        model=value["model"], pair=tuple(pairs), task=chosen, mode=tuple(modes),
-        study=(study,), rollouts=value["rollouts"] or get_study(study).rollouts, rollouts_of=rollouts_of, tasks_of=tasks_of,
+        model=value["model"], pair=tuple(pairs), task=chosen, mode=tuple(modes), study=(study,),
+        rollouts=value["rollouts"] or get_study(study).rollouts, rollouts_of=rollouts_of, tasks_of=tasks_of,
         seed=value["seed"],
         intervention=value["intervention"], sweep=value["sweep"],
         friction=value["friction"], difficulty=value["difficulty"],
-        temperature=value["temperature"], turn_cap=value["turn_cap"] or get_study(study).turn_cap, critic=not value["no_critic"],
-        extractor=value["extractor"], record_mode=record_mode, cassettes=cassettes, models=models, run=run,
+        temperature=value["temperature"], turn_cap=value["turn_cap"] or get_study(study).turn_cap,
+        critic=not value["no_critic"], extractor=value["extractor"], record_mode=record_mode, cassettes=cassettes,
+        models=models, run=run,
         report=root / value["report"] if value["report"] else run / "report", concurrency=value["concurrency"],
         plan=value["plan"], embedded=embedded, baseline=root / value["baseline"] if value["baseline"] else None,
         update_baseline=value["update_baseline"], markdown=root / markdown if markdown else None,

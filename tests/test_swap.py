@@ -16,7 +16,8 @@ import pytest
 from hypothesis import given
 from hypothesis import settings as trials
 from hypothesis import strategies as st
-from test_suite import FAKE_KEY, command, endpoint, suite
+from test_suite import FAKE_KEY, command, suite
+from test_suite import endpoint as endpoint  # a fixture
 
 from collabtax.__main__ import main
 from collabtax.chat import Completion

@@ -19,6 +19,7 @@ def finish(session: Session, cells: Sequence[Cell], tally: Tally) -> tuple[list[
         Lines that say what came out and at last where it is, and the exit code of the comparison, 0 without one.
     """
     from collabtax.baseline import gate
+    from collabtax.report import browser
     from collabtax.study import get_study
 
     said: list[str] = []
@@ -51,6 +52,8 @@ def finish(session: Session, cells: Sequence[Cell], tally: Tally) -> tuple[list[
         pages = {("index.html" if i == 0 else f"{one.name}.html"): one.title for i, one in enumerate(told)}
         for one in told:
             one.write(folder, pages)
+        keys = {key for c in dict.fromkeys(cells) for key in session.keys(c).values()}
+        browser.write((row for key, row in rows.items() if key in keys), folder, session.settings)
     except OSError as problem:  # results are stored: a full disk or a foreign file must not end in a traceback
         return [*said, *compared, f"no report: {problem}; the results are in {shown(session.settings.run)}"], verdict
     return [*said, *compared, shown(folder / "index.html")], verdict

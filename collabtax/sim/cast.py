@@ -7,7 +7,7 @@ import importlib
 from collections.abc import Sequence
 from typing import Protocol, cast
 
-ROLES: dict[str, str] = {"sim/mate": "collabtax.sim.mate"}
+ROLES: dict[str, str] = {"sim/mate": "collabtax.sim.mate", "sim/crew": "collabtax.sim.crew"}
 
 
 class Role(Protocol):

@@ -9,9 +9,10 @@ are faulty name no task, and nobody else does. Hence, pooled over attempts and w
 temporal deficit is (r - r^w) / (1 - r^w) without repair [Wald's identity], and with repair in every round that fraction
 times 1 - mend, as far as `count` alone is no fault of all.
 
-`mine`: Crafter with two members beside a coal and three trees each. Each forgets its pickaxe at the rate t = tool, goes
-for the coal, fails at once and makes the pickaxe. That is an attempt with a dependency deficit of 1, and a temporal one
-of 1/2 where only one forgets; afterwards both mine the coal in one attempt. With repair t is tool (1 - mend).
+`mine`: Crafter with two members beside a coal and three trees each. Each forgets its pickaxe at the rate t = tool, tries
+the coal for a step, fails, and makes the pickaxe. Where both forget, that is one attempt: nobody holds a pickaxe, both
+work. Where one does, it is two: alone and without a pickaxe, then the other one alone, the only one that holds one. At
+last both mine the coal in one attempt. With repair t is tool (1 - mend).
 """
 
 from __future__ import annotations
@@ -28,11 +29,12 @@ LONGEST = 10  # steps of a round
 
 @dataclass(frozen=True)
 class Truth:
-    """Expected sums of an episode: attempts, their deficits by constraint, and the score."""
+    """Expected sums of an episode: attempts, their deficits by constraint, and the score, which is 0 or `most`."""
 
     attempts: float
     deficits: dict[str, float]
     score: float
+    most: float
 
     @property
     def pooled(self) -> dict[str, float | None]:
@@ -69,7 +71,7 @@ def push(
 
     attempts, temporal, spatial, score = rest(0, 0, -cooldown)
     none = dict.fromkeys(CONSTRAINTS, 0.0)
-    return Truth(attempts, {**none, "temporal": temporal, "spatial": spatial}, score)
+    return Truth(attempts, {**none, "temporal": temporal, "spatial": spatial}, score, float(weight))
 
 
 def _faults(team: int, *rates: float) -> list[tuple[int, int, int, float]]:
@@ -93,6 +95,7 @@ def _left(away: int, others: int, mend: float) -> list[tuple[int, int, float]]:
 def mine(rates: Knobs, repair: bool, reward: float = 150.0) -> Truth:
     """A drill in Crafter; `reward` is what a coal scores for both together."""
     t = rates.tool * (1 - rates.mend) if repair else rates.tool
-    fails = 1 - (1 - t) ** 2
-    found = {"temporal": 0.5 * 2 * t * (1 - t), "spatial": 0.0, "participation": fails, "dependency": fails}
-    return Truth(1 + fails, found, reward)
+    one, both = 2 * t * (1 - t), t * t
+    without = one * (1 + 0.5) + both
+    found = {"temporal": one * (0.5 + 0.5), "spatial": 0.0, "participation": without, "dependency": without}
+    return Truth(1 + 2 * one + both, found, reward, reward)

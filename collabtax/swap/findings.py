@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from statistics import fmean, median_low
 
@@ -237,7 +237,7 @@ def findings(results: Results, settings: Settings) -> Findings:
         plain = next((x for x in made if same(x, line) and not x.condition), None) if line.condition else None
         left = {}
         for seat in line.seats:
-            condition = Configuration(**{**vars(configuration), "seat": seat}).condition
+            condition = replace(configuration, seat=seat).condition
             wanted = planned.get((line.task, condition, line.receiver, line.newcomer), set())
             left[seat] = tuple(sorted(wanted - set(line.whole(seat))))
         found.append(Finding(line, left, tuple(changed(line, plain)) if plain else ()))
@@ -273,32 +273,31 @@ def ends(cell: Cell) -> tuple[str, str]:
 def seat_rows(line: Line) -> Iterator[SeatRow]:
     """Seat by seat, then pooled where there is more than one."""
     for seat in (*line.seats, *([""] if len(line.seats) > 1 else [])):
-        scores = [mean(line.scores(branch, seat).values()) for branch in ("original", "experienced", "fresh")]
+        original, experienced, fresh = (
+            mean(line.scores(branch, seat).values()) for branch in ("original", "experienced", "fresh")
+        )
         costs = {
             what: (line.cost(what, "original", seat), line.cost(what, "experienced", seat), line.premium(what, seat))
             for what in COSTS
         }
-        yield SeatRow(
-            seat, *scores, summary(line.loss(seat).values()), summary(line.gain(seat).values()), costs,
-            len(line.whole(seat)),
-        )  # fmt: skip
+        loss, gain = summary(line.loss(seat).values()), summary(line.gain(seat).values())
+        yield SeatRow(seat, original, experienced, fresh, loss, gain, costs, len(line.whole(seat)))
 
 
 def formed(cells: Sequence[CellSummary]) -> Iterator[Formed]:
+    """Every cell of formations of which one was played or kept empty."""
     for c in cells:
-        teams = [
-            (row["data"]["teams"], row["data"]["receiver"], row["data"]["donor"])
-            for row in c.rows.values() if c.cell.mode == "formation" and row["outcome"] == "scored"
-        ]  # fmt: skip
-        if teams:
-            episodes = [team["scores"] for both, *_ in teams for team in both if team["scores"]]
+        there = [row["data"] for row in c.rows.values() if c.cell.mode == "formation" and row["outcome"] == "scored"]
+        if there:
+            parts = {part: [data["teams"][data[part]] for data in there] for part in ("receiver", "donor")}
+            scores = {part: [team["scores"] for team in some if team["scores"]] for part, some in parts.items()}
+            played = scores["receiver"] + scores["donor"]
             yield Formed(
-                c.cell.task, c.cell.models[0], c.cell.condition,
-                *(mean([fmean(both[i]["scores"]) for both, *who in teams for i in [who[n]] if both[i]["scores"]])
-                  for n in (0, 1)),
-                mean([scores[0] for scores in episodes]), mean([scores[-1] for scores in episodes]),
-                sum(team["cut"] for both, *_ in teams for team in both),
-                sum(not text for both, _, donor in teams for text in both[donor]["notebooks"].values()), len(teams),
+                task=c.cell.task, model=c.cell.models[0], condition=c.cell.condition,
+                receiver=mean(map(fmean, scores["receiver"])), donor=mean(map(fmean, scores["donor"])),
+                first=mean(one[0] for one in played), last=mean(one[-1] for one in played),
+                cut=sum(team["cut"] for some in parts.values() for team in some),
+                empty=sum(not text for team in parts["donor"] for text in team["notebooks"].values()), n=len(there),
             )  # fmt: skip
 
 
@@ -369,7 +368,9 @@ def power(found: Sequence[Finding]) -> str:
                 f"{task}: {repetitions(hint.n)} to within +-{hint.half_width:.2f}, {hint.needed} would to within "
                 f"+-{hint.needed_half_width:.2f}"
             )
-    said = "how closely loss and gain of a seat are measured, in points (half of a 95 % interval; less is not told from 0)"
+    said = (
+        "how closely loss and gain of a seat are measured, in points (half of a 95 % interval; less is not told from 0)"
+    )
     return f"{said}: {'; '.join(told)}" if told else ""
 
 
@@ -397,14 +398,14 @@ def warnings(found: Sequence[Finding], rows: Sequence[Row], counts: Counts, brok
     if few:
         least = min(few, key=lambda name: few[name])
         yield (
-            f"{len(few)} of {len(found)} comparisons rest on fewer than {FEW} repetitions of a seat (the least: {least}, "
-            f"{few[least]}), which tell little; --rollouts 10 is what the paper has"
+            f"{len(few)} of {len(found)} comparisons rest on fewer than {FEW} repetitions of a seat (the least: "
+            f"{least}, {few[least]}), which tell little; --rollouts 10 is what the paper has"
         )
     costless = [f.name for f in found if any(r.n and r.costs["messages"][2] is None and r.original for r in f.seats)]
     if costless:
         yield (
-            f"no premium for {', '.join(costless[:3])}{' and others' * (len(costless) > 3)}: in some repetition a branch "
-            "made no progress at all"
+            f"no premium for {', '.join(costless[:3])}{' and others' * (len(costless) > 3)}: in some repetition a "
+            "branch made no progress at all"
         )
 
 

@@ -131,7 +131,8 @@ def installed(branch: Branch) -> Iterator[str]:
         yield f"the notebook of the {role}, the seat that is replaced, is not the one that is stored beside it"
     if branch.mode == "fresh" and text:
         yield f"the fresh {role} has a notebook"
-    if branch.mode == "experienced" and branch.donor is not None and digest(text) != branch.donor["hashes"][role]:
+    loaded = branch.data["notebooks"].get(role)
+    if branch.mode == "experienced" and branch.donor is not None and loaded != branch.donor["hashes"][role]:
         yield f"the experienced {role} has not the donor's notebook"
     if branch.mode in HALVES and branch.labelled is not None:
         mine = [line for line in branch.labelled["data"]["lines"] if line["role"] == role]
@@ -145,8 +146,8 @@ def noticed(branch: Branch) -> Iterator[str]:
     wanted: dict[str, str] = {}
     if branch.mode in SWAPPED:
         role = branch.seat
-        wanted = {r: TOLD.format(role=role) for r in branch.data["notebooks"] if branch.configuration.told}
-        wanted.pop(role, None)
+        told = TOLD.format(role=role)
+        wanted = {r: told for r in branch.data["notebooks"] if branch.configuration.told and r != role}
         wanted |= {role: NOTICE.format(role=role)} if branch.configuration.notice else {}
     if branch.data["notices"] != wanted:
         told = ", ".join(sorted(branch.data["notices"])) or "nobody"

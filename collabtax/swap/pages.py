@@ -107,8 +107,9 @@ def write(findings: Findings, results: Results, settings: Settings, folder: Path
         for at, (seed, where) in enumerate(links[id(one)]):
             around = [links[id(one)][i][1] if 0 <= i < len(links[id(one)]) else "" for i in (at - 1, at + 1)]
             page = template.render(
-                root="../", finding=one, seed=seed, before=around[0], after=around[1], formation=book.formation(one, seed),
-                seats=list(book.seats(one.line, seed)), original=book.branch(one.line, "original", "", seed), **shared,
+                root="../", finding=one, seed=seed, before=around[0], after=around[1],
+                formation=book.formation(one, seed), seats=list(book.seats(one.line, seed)),
+                original=book.branch(one.line, "original", "", seed), **shared,
             )  # fmt: skip
             place.put(where, page.encode())
     place.tidy("swap/*.html")
@@ -197,7 +198,9 @@ class Book:
     def __init__(self, results: Results) -> None:
         self.rows = {(cell, seed): row for cell, rows in results for seed, row in rows.items() if row is not None}
 
-    def row(self, line: Line, mode: str, models: tuple[str, ...], configuration: Configuration, seed: int) -> Row | None:
+    def row(
+        self, line: Line, mode: str, models: tuple[str, ...], configuration: Configuration, seed: int
+    ) -> Row | None:
         found = self.rows.get((Cell("swap", line.task, line.family, mode, models, configuration.condition), seed))
         return found if found and found["outcome"] == "scored" else None
 
@@ -220,21 +223,19 @@ class Book:
 
     def branch(self, line: Line, mode: str, seat: str, seed: int) -> BranchPage | None:
         configuration = Configuration.of(line.condition)
-        models = (line.receiver, line.newcomer)
+        models: tuple[str, ...] = (line.receiver, line.newcomer)
         if mode == "original":
-            configuration, models = configuration.unswapped, (line.receiver,)  # type: ignore[assignment]
+            configuration, models = configuration.unswapped, (line.receiver,)
         else:
-            configuration = Configuration(**{**vars(configuration), "seat": seat})
-            models = (line.receiver,) if mode == "paraphrase" else models  # type: ignore[assignment]
+            configuration = replace(configuration, seat=seat)
+            models = (line.receiver,) if mode == "paraphrase" else models
         row = self.row(line, mode, models, configuration, seed)
         if row is None:
             return None
         cell = Cell("swap", line.task, line.family, mode, models, configuration.condition)
         episodes = row["data"]["episodes"]
         shown = row["data"]["installed"] if mode in (*HALVES, "paraphrase") else ""
-        return BranchPage(
-            row, link(cell, seed), shown, tuple(episodes[:EPISODES]), max(0, len(episodes) - EPISODES)
-        )
+        return BranchPage(row, link(cell, seed), shown, tuple(episodes[:EPISODES]), max(0, len(episodes) - EPISODES))
 
     def seats(self, line: Line, seed: int) -> Iterator[SeatPage]:
         formed = Configuration.of(line.condition).formed
@@ -261,7 +262,5 @@ def notebook(formation: Row | None, which: str, role: str, labelled: Row | None)
     lines = []
     for name, line in lines_of(role, text).items():
         known = labels.get(name)
-        lines.append(
-            NotebookLine(line, known["label"] if known else "", tuple(known["labels"]) if known else ())
-        )
+        lines.append(NotebookLine(line, known["label"] if known else "", tuple(known["labels"]) if known else ()))
     return Notebook(f"team {'AB'[data[which]]}", digest(text), tuple(lines))
