@@ -1,7 +1,7 @@
 """Do the measures of the coop study recover what is known of a simulated crew? `python benchmarks/coop_recovery.py`.
 
-Two drills (`collabtax.sim.crew_truth`) are played with the process and the repair of the study. Pooled deficits and mean
-scores are compared with what the crew's rates say; a z of more than 4 in a line is a failure.
+Two drills (`collabtax.sim.crew_truth`) are played with the process and the repair of the study. Pooled deficits and
+mean scores are compared with what the crew's rates say; a z of more than 4 in a line is a failure.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import sqrt
 from pathlib import Path
 from statistics import fmean

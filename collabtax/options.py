@@ -32,11 +32,11 @@ PLANNERS = (2, 3, 5)  # members of a team that plans together before it acts
 CONDITIONS = {
     "swap": (
         *(f"formation-{n}" for n in FORMATIONS if n != 5), "temperature-0", "temperature-1",
-        *(f"planning-{n}" for n in PLANNERS), "no-notice", "told", "plan-first", "together", "held-out",
+        *(f"planning-{n}" for n in PLANNERS), "no-notice", "told", "plan-first", "together", "held-out", "on-idle",
     ),
     "coop": ("repair", "6-agents", "6-agents-repair"),
 }  # fmt: skip
-SEATS = ("both", "alternate")
+SEATS = ("both", "alternate", "initiator", "responder", "agent", "specialist")
 
 # name, type (bool: a switch; list: may be repeated), default, metavar, help
 OPTIONS: tuple[tuple[str, type, Any, str, str], ...] = (
@@ -61,8 +61,8 @@ OPTIONS: tuple[tuple[str, type, Any, str, str], ...] = (
     ("sweep", list, (), "NAME", f"beside the plain cells: cells under {', '.join(SWEEPS)}; several with commas"),
     ("condition", list, (), "NAME", "swap and coop, beside the plain cells: "
      f"{', '.join(c for some in CONDITIONS.values() for c in some)}; several with commas"),
-    ("seat", str, "both", "WHICH", "swap: replace in both seats of every repetition, or alternate from one to the next "
-     "(default: both)"),
+    ("seat", str, "both", "WHICH", "swap: replace in both seats of every repetition, alternate, or replace in "
+     "one seat only: initiator, responder, agent, specialist (default: both)"),
     ("episodes", int, 5, "N", "swap: episodes in which a branch is evaluated (default: 5)"),
     ("labeller", list, (), "NAME", "swap: models that label lines of notebooks, two and an adjudicator, who also "
      "rewords; may be repeated (default: the model itself)"),
@@ -109,8 +109,9 @@ PROFILES: dict[str, dict[str, Any]] = {  # options by name of the profile; what 
     "paper": {"temperature": 0.7, "friction": "natural", "difficulty": "default"},
     "ci": {"record_mode": "none"},
 }
-# Keys of tables alone: model -> fewer rollouts or tasks; coop by the clock on the wall; a study's own options.
-TABLE_ONLY = ("rollouts_of", "tasks_of", "real_time", *STUDIES)
+# Keys of tables alone: model -> fewer rollouts or tasks; coop by the clock on the wall; whether cells without a
+# condition are run beside those with one; a study's own options.
+TABLE_ONLY = ("rollouts_of", "tasks_of", "real_time", "plain", *STUDIES)
 
 
 def flag(name: str) -> str:

@@ -66,37 +66,44 @@ class Settings:
     condition: tuple[str, ...]
     seat: str
     labeller: tuple[str, ...]
+    plain: bool  # swap and coop: cells without a condition are run too
     real_time: bool  # coop: seconds go by the clock, not by recorded latencies
     episodes: int
     medqa: Path | None
-    own: Mapping[str, Settings]  # of studies that have a table of their own
+    own: Mapping[str, tuple[Settings, ...]]  # of studies that have tables of their own, each for some models
 
     @property
     def members(self) -> tuple[str, ...]:
         """Every model that is measured, each once."""
         return tuple(dict.fromkeys((*self.model, *(m for pair in self.pair for m in pair))))
 
-    def of(self, study: str) -> Settings:
-        """The settings of a study: those of the run, unless it has a table of its own."""
-        return self.own.get(study, self)
+    def parts(self, study: str) -> tuple[Settings, ...]:
+        """The settings of a study: those of the run, unless it has tables of its own."""
+        return self.own.get(study, (self,))
+
+    def of(self, cell: Cell) -> Settings:
+        """The settings of the part of its study that a cell belongs to: the first one with its models."""
+        parts = self.parts(cell.study)
+        return next((part for part in parts if set(cell.models) <= set(part.members)), parts[0])
 
     def under(self, cell: Cell) -> Settings:
         """The settings of a cell: those of its study, unless its condition changes them."""
-        settings = self.of(cell.study)
+        settings = self.of(cell)
         return get_study(cell.study).under(settings, cell)
 
     def cells(self, study: str) -> list[Cell]:
         """The cells of `study`, in a fixed order, each once."""
         if study not in self.study:
             return []
-        own = self.of(study)
-        cells = dict.fromkeys(get_study(study).cells(own))
-        cells = {c: None for c in cells if own.shard is None or part_of(c, own.shard[1]) == own.shard[0]}
-        return [c for c in cells if all(c.task in own.tasks_of.get(m, (c.task,)) for m in c.models)]
+        cells: dict[Cell, None] = {}
+        for own in self.parts(study):
+            some = dict.fromkeys(get_study(study).cells(own))
+            cells |= {c: None for c in some if own.shard is None or part_of(c, own.shard[1]) == own.shard[0]}
+        return [c for c in cells if all(c.task in self.of(c).tasks_of.get(m, (c.task,)) for m in c.models)]
 
     def seeds(self, cell: Cell) -> Sequence[int]:
         """The seeds of a cell's rollouts: the same for every mode and model, so that differences are paired."""
-        own, study = self.of(cell.study), get_study(cell.study)
+        own, study = self.of(cell), get_study(cell.study)
         count = min([own.rollouts, *(own.rollouts_of.get(m, own.rollouts) for m in cell.models)])
         return study.seeds(own, cell, range(own.seed, own.seed + count))
 
@@ -120,7 +127,7 @@ class Settings:
 
     def cassette(self, cell: Cell, seed: int) -> Path:
         """Where a rollout is recorded. Settings that change every request have folders of their own."""
-        self = self.of(cell.study)
+        self = self.of(cell)
         differs = [self.difficulty] * (self.difficulty != "default") + [self.friction] * (self.friction != "natural")
         differs += [f"t{self.temperature:g}"] * (self.temperature != 0.7)
         return self.cassettes.joinpath(cell.study, *differs, cell.id, f"{seed:04d}.yaml")
@@ -228,27 +235,32 @@ def settings(given: Mapping[str, Any], root: Path) -> Settings:
     studies = convert("study", list, table.get("study", shipped)) or STUDIES
     choose("study", studies, STUDIES)
     known = dict(task for study in studies for task in get_study(study).tasks)
-    built = {s: build(s, {**table, **own[s], **given}, root, embedded, known) for s in studies}
-    first = next(iter(built.values()))
-    if not any(one.task for one in built.values()):
+    built = {
+        s: tuple(build(s, {**table, **part, **given}, root, embedded, known) for part in own[s] or [{}])
+        for s in studies
+    }
+    every = [one for parts in built.values() for one in parts]
+    if not any(one.task for one in every):
         asked = {name: convert(name, list, table.get(name, ())) for name in ("task", "family")}
         said = " ".join(f"{flag(name)} {','.join(got)}" for name, got in asked.items())
         raise ValueError(f"no task is left: {said}")
-    if not any(one.mode for one in built.values()):
+    if not any(one.mode for one in every):
         modes = ", ".join(mode for study in studies for mode in MODES[study])
         raise ValueError(f"--mode {','.join(convert('mode', list, table['mode']))} is none of these: {modes}")
-    if len(studies) == 1:
-        return first
-    models = {name: model for one in built.values() for name, model in one.models.items()}
-    return replace(first, study=tuple(built), models=models, own=built)
+    if len(every) == 1:
+        return every[0]
+    models = {name: model for one in every for name, model in one.models.items()}
+    return replace(every[0], study=tuple(built), models=models, own=built)
 
 
-def tables(study: str, own: Any) -> dict[str, Any]:
-    """A study's own options. Raises ValueError in one line."""
-    if not isinstance(own, dict):
-        raise ValueError(f"{study} {own!r:.100} is no table; write its options below a line [{study}]")
-    choose(study, own, [key for key in KEYS if key not in STUDIES])
-    return dict(own)
+def tables(study: str, own: Any) -> list[dict[str, Any]]:
+    """A study's own options: a table, or several, each for models of its own. Raises ValueError in one line."""
+    found = own if isinstance(own, list) else [own] if own else []
+    for one in found:
+        if not isinstance(one, dict):
+            raise ValueError(f"{study} {one!r:.100} is no table; write its options below a line [{study}]")
+        choose(study, one, [key for key in KEYS if key not in STUDIES])
+    return [dict(one) for one in found]
 
 
 def build(
@@ -354,5 +366,6 @@ def build(
         dask=value["dask"], retry_failed=value["retry_failed"], max_cost=value["max_cost"],
         shard=read_shard(value["shard"]), condition=value["condition"], seat=value["seat"], labeller=value["labeller"],
         real_time=convert("real_time", bool, table.get("real_time", False)),
+        plain=convert("plain", bool, table.get("plain", True)),
         episodes=value["episodes"], medqa=root / value["medqa"] if value["medqa"] else None, own={},
     )  # fmt: skip

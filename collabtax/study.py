@@ -18,6 +18,7 @@ from collabtax.options import STUDIES
 if TYPE_CHECKING:
     from collabtax.cells import Cell
     from collabtax.chat import Chat, Completion
+    from collabtax.report.figures import Figure
     from collabtax.settings import Settings
 
 Row = dict[str, Any]  # a rollout as it is stored
@@ -76,11 +77,35 @@ class Load:
     usage: Mapping[str, float]
 
 
+@dataclass(frozen=True)
+class Number:
+    """A number that matters: what it is of, its value, its 95 % interval like "0.25 to 0.36" ("" without one), and what
+    it means, in a sentence or two."""
+
+    label: str
+    value: str
+    interval: str
+    sentence: str
+
+
 class Told(ABC):
     """What a study's results say."""
 
     name: ClassVar[str]  # of the study
     title: ClassVar[str]  # the study in two or three words
+    question: ClassVar[str] = ""  # what it asks, in a sentence
+
+    def headline(self) -> Sequence[Number]:
+        """The numbers that matter, the first one first; the report's first page shows three."""
+        return ()
+
+    def warnings(self) -> Sequence[str]:
+        """What makes the numbers doubtful, loudest first; sentences without their full stops."""
+        return ()
+
+    def figures(self) -> Sequence[Figure]:
+        """The figures of the study's pages, which the report also writes as files, into `figures/NAME/`."""
+        return ()
 
     @abstractmethod
     def lines(self, unplayed: Mapping[str, int]) -> list[str]:
@@ -92,8 +117,8 @@ class Told(ABC):
 
     @abstractmethod
     def write(self, folder: Path, pages: Mapping[str, str]) -> None:
-        """Write the study's pages into the report; `pages`: file -> title of the first page of every study, this one
-        included. Raises OSError."""
+        """Write the study's pages into the report, `NAME.html` first; `pages`: file -> title of the report's first page
+        and of the first one of every study, this one included. Raises OSError."""
 
 
 class Study(ABC):

@@ -102,7 +102,8 @@ def test_a_trace_by_hand() -> None:
 
 def test_nothing_is_none_and_no_trace_is_refused() -> None:
     m = measure([start("a"), event("end", reason="time")])
-    assert m["score_per_step"] is None and set(m["deficits"].values()) == {None}
+    assert m["score_per_step"] is None
+    assert set(m["deficits"].values()) == {None}
     assert (m["forecasts"]["precision"], m["forecasts"]["recall"]) == (None, None)
     for broken in ([], HAND[1:]):
         with pytest.raises(ValueError, match="begins with the event start"):
@@ -174,9 +175,11 @@ def test_repeats_against_printed_t_values() -> None:
     assert (found.n, found.mean) == (5, mean(values))
     assert found.sd == pytest.approx(stdev(values))
     half = 2.776 * stdev(values) / 5**0.5  # t for 4 degrees of freedom, from a table
-    assert found.mean is not None and found.high is not None
+    assert found.mean is not None
+    assert found.high is not None
     assert found.high - found.mean == pytest.approx(half, rel=1e-3)
-    assert repeats([]).mean is None and repeats([None]).n == 0
+    assert repeats([]).mean is None
+    assert repeats([None]).n == 0
     assert (repeats([3.0]).sd, repeats([3.0]).low) == (None, None)
 
 
@@ -185,7 +188,8 @@ def test_pooling_weighs_attempts() -> None:
     other = measure([start("a"), *[works("g")] * 3])
     found = pooled([one, other, measure([start("a")])])
     assert found["temporal"] == pytest.approx(0.5 / 4)
-    assert set(pooled([]).values()) == {None} and set(found) == set(CONSTRAINTS)
+    assert set(pooled([]).values()) == {None}
+    assert set(found) == set(CONSTRAINTS)
 
 
 def test_published_numbers_follow_from_printed_scores(shared_path: Any) -> None:

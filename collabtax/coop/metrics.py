@@ -63,7 +63,7 @@ def deficit(attempt: Event, constraint: str) -> float:
     """1 - min(N / p, 1); 0 for an attempt that succeeded (authors' code)."""
     if attempt["success"]:
         return 0.0
-    return 1 - min(attempt["counts"][constraint] / attempt["participants"], 1.0)
+    return 1.0 - min(float(attempt["counts"][constraint]) / float(attempt["participants"]), 1.0)
 
 
 def decision_seconds(trace: Sequence[Event]) -> dict[str, float]:
@@ -114,9 +114,9 @@ def repairs(trace: Sequence[Event]) -> dict[str, Any]:
 @dataclass(frozen=True)
 class Forecasts:
     """What became of forecasts [our choice]. Checks in a row that say the same of a task are one forecast; it ends with
-    a check that says otherwise of it, or that does not name it any more, as nobody pursues it. If it was attempted until
-    then, it has failed unless an attempt succeeded. If not, nothing is known: among those that foresaw a failure these
-    are mostly the ones that a repair has prevented."""
+    a check that says otherwise of it, or that does not name it any more, as nobody pursues it. If it was attempted
+    until then, it has failed unless an attempt succeeded. If not, nothing is known: among those that foresaw a failure
+    these are mostly the ones that a repair has prevented."""
 
     hits: int  # a failure foreseen, and it failed
     false_alarms: int  # a failure foreseen, and it succeeded

@@ -15,6 +15,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
+from html import escape
 from math import ceil
 from pathlib import Path
 from typing import Any
@@ -213,7 +214,7 @@ def timeline(trace: Sequence[Mapping[str, Any]]) -> str:
     agents, last = trace[0]["agents"], trace[-1]
     middle = {name: 34 + LANE * i for i, name in enumerate(agents)}
     width, height = at(last) + 20, 34 + LANE * len(agents) + 10
-    since = {name: ("R", LEFT * 1.0) for name in agents}
+    since = dict.fromkeys(agents, ("R", LEFT * 1.0))
     bars, marks = [], []
 
     def bar(name: str, end: float) -> None:
@@ -221,7 +222,7 @@ def timeline(trace: Sequence[Mapping[str, Any]]) -> str:
         if end > begun:
             bars.append(
                 f'<rect x="{begun:g}" y="{middle[name] - 9}" width="{end - begun:g}" height="18" class="status '
-                f'{WORDS[status]}"><title>{name}: {WORDS[status]}</title></rect>'
+                f'{WORDS[status]}"><title>{escape(name)}: {WORDS[status]}</title></rect>'
             )
 
     for event in trace:
@@ -284,8 +285,6 @@ def curves(f: Findings) -> Iterator[tuple[str, Markup]]:
             css = f"curve {line.keys[1]}{' mended' if line.configuration.repair else ''}"
             title = f"{line.keys[1]}, repair {line.keys[3]}: {curve[-1]:g} at the end"
             parts.append(f"<g><title>{title}</title>{drawing.line(rounded, css)}</g>")
-        said = f"{world}, {agents} agents, {model}: mean score over steps"
+        said = visible(f"{world}, {agents} agents, {model}: mean score over steps")
         svg = drawing.svg(wide + 50, ceil(high + 36), parts, said)
         yield f"{world}, {agents} agents, {model}", Markup(svg)  # noqa: S704
-
-

@@ -63,7 +63,7 @@ class Coop(Study):
         for name in settings.task:
             for model in settings.members:
                 for mode in settings.mode:
-                    for condition in ("", *settings.condition):
+                    for condition in (*[""] * settings.plain, *settings.condition):
                         if condition in ("", *CONDITIONS["coop"]):
                             yield Cell("coop", name, name, mode, (model,), condition)
 

@@ -73,8 +73,9 @@ class Line:
     def share(self, what: str) -> float | None:
         """Precision or recall of forecasts, over all episodes together."""
         found = [m["forecasts"] for m in self.metrics.values()]
-        hits, wrong = sum(f["hits"] for f in found), sum(
-            f["false_alarms" if what == "precision" else "misses"] for f in found
+        hits, wrong = (
+            sum(f["hits"] for f in found),
+            sum(f["false_alarms" if what == "precision" else "misses"] for f in found),
         )
         return hits / (hits + wrong) if hits + wrong else None
 
@@ -232,7 +233,12 @@ def deficit_rows(f: Findings) -> list[list[str]]:
 
 def difference_rows(f: Findings) -> list[list[str]]:
     return [
-        [*one.on.keys[:3], one.on.keys[4], *(interval(one.changes[name], "+") for name in COMPARED), str(len(one.seeds))]
+        [
+            *one.on.keys[:3],
+            one.on.keys[4],
+            *(interval(one.changes[name], "+") for name in COMPARED),
+            str(len(one.seeds)),
+        ]
         for one in f.differences
     ]
 

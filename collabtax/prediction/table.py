@@ -10,9 +10,9 @@ from math import isfinite
 from typing import Any
 
 from collabtax.prediction.features import NAMES, Dialogue, of_cell, of_dialogue
-from collabtax.tax.study import cached_problem
 from collabtax.statistics import Scored, paired, partition, ratio_gap
 from collabtax.statistics.tax import is_tractable
+from collabtax.tax.study import cached_problem
 from tasks import get_task
 
 Row = dict[str, Any]

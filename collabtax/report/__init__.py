@@ -37,7 +37,7 @@ def finish(session: Session, cells: Sequence[Cell], tally: Tally) -> tuple[list[
             for c in dict.fromkeys(cells) if c.study == study
         ]  # fmt: skip
         if results:
-            told.append(get_study(study).told(results, session.settings.of(study)))
+            told.append(get_study(study).told(results, session.settings.parts(study)[0]))
     for one in told:
         said += [*([f"== {one.title} =="] if len(told) > 1 else []), *one.lines(tally.unplayed)]
     compared: list[str] = []

@@ -75,107 +75,134 @@ class Axis:
         return f"{8 + 184 * share:.1f}"
 
 
-class Scatter:
-    """Points in a square of 240 pixels, both axes on one scale, with the line y = x and perhaps another one."""
-
-    def __init__(self, points: Sequence[tuple[float, float, str]], line: tuple[float, float] | None = None) -> None:
-        """`points` as x, y and what they are; `line` as slope and intercept."""
-        axis = Axis([Estimate(v, None, None, 1, 1, "") for x, y, _ in points for v in (x, y)])
-        self.low, self.high, self.steps = axis.low, axis.high, axis.steps
-        self.points = [(self.at(x), self.at(-y, up=True), told) for x, y, told in points]
-        self.line = line and self.inside(*line)
-
-    def at(self, value: float, up: bool = False) -> str:
-        """Where a value is drawn, from 0 to 240; `up`: from below, of the value with its sign turned."""
-        low, high = (-self.high, -self.low) if up else (self.low, self.high)
-        return f"{240 * (min(max(value, low), high) - low) / (high - low):.1f}"
-
-    def inside(self, slope: float, intercept: float) -> tuple[str, str, str, str] | None:
-        """The part of a line that lies in the square, as x and y of its ends; None where none does."""
-        ends = {self.low, self.high}
-        if slope:
-            ends |= {(edge - intercept) / slope for edge in (self.low, self.high)}
-        shown = sorted(
-            x for x in ends
-            if self.low <= x <= self.high and self.low - 1e-9 <= slope * x + intercept <= self.high + 1e-9
+def headline(s: Summary) -> list[Number]:
+    """The models that pay the largest and the smallest tax, or of one model the family that costs it most; then the
+    best pair and the best intervention, as far as there are any."""
+    models = [x for x in s.lines if x.scope == "all" and x.tax.value is not None]
+    models.sort(key=lambda line: (-(line.tax.value or 0.0), line.model))
+    found = [tax_of(models[0], "largest tax" if len(models) > 1 else "tax")] if models else []
+    if len(models) > 1:
+        found.append(tax_of(models[-1], "smallest tax"))
+    families = [x for x in s.lines if x.scope != "all" and x.tax.value is not None and x.model == models[0].model]
+    if len(models) == 1 and len(families) > 1:
+        worst = max(families, key=lambda line: line.tax.value or 0.0)
+        found.append(tax_of(worst, f"tax on {worst.scope} tasks, the costliest family"))
+    pairs = [p for p, _ in s.pairs if p.tax.value is not None]
+    if pairs:
+        best = min(pairs, key=lambda p: (p.tax.value or 0.0, p.models))
+        gain = negative(best.tax)
+        found.append(
+            Number(
+                f"best pair minus its better member: {best.models[0]}, then {best.models[1]}", number(gain.value, "+"),
+                ends(gain, "+"),
+                f"With {best.models[0]} speaking first the pair scores {number(best.v12.value)}; "
+                + told_from(gain, best.tax in s.stands["pairs"], "pairing pays", "the better member alone does better"),
+            )
         )  # fmt: skip
-        if not shown:
-            return None
-        first, last = ((self.at(x), self.at(-(slope * x + intercept), up=True)) for x in (shown[0], shown[-1]))
-        return (*first, *last)
-
-
-class Report:
-    """A report under way: what its pages share."""
-
-    def __init__(self, summary: Summary, settings: Settings, folder: Path) -> None:
-        self.summary, self.settings = summary, settings
-        rows = [row for c in summary.cells for row in c.rows.values()]
-        self.mechanism = mechanism.load(settings.run, rows, summary.taxes)
-        self.folder = Folder(folder)
-
-    def index(self) -> None:
-        s = self.summary
-        shown = [e for line in s.lines for e in (line.tax, line.ratio)] + [p.tax for p, _ in s.pairs]
-        axis = Axis(shown + [e for line in s.swept for e in (line.tax, line.ratio)])
-        page = environment().get_template("index.html").render(
-            root="", settings=self.settings, s=s, axis=axis, places=self.places(), mechanism=self.mechanism,
-            **self.drawn(),
-            models=[(model, list(own)) for model, own in groupby(s.lines, lambda line: line.model)],
-            swept=[(model, list(own)) for model, own in groupby(s.swept, lambda line: line.model)],
-            tasks=[(model, list(own)) for model, own in groupby(self.tasks(), lambda line: line["tax"].model)],
+    changes = [e for e in s.effects if e.change.value is not None]
+    if changes:
+        lift = max(changes, key=lambda e: (e.change.value or 0.0, e.models, e.condition))
+        found.append(
+            Number(
+                f"best intervention: {lift.condition}, {label(lift.models)}", number(lift.change.value, "+"),
+                ends(lift.change, "+"),
+                f"Score under the clause minus that of the plain dialogue, the best of {len(changes)}; "
+                + told_from(lift.change, lift.change in s.stands["effects"], "it helps", "it harms"),
+            )
         )  # fmt: skip
-        self.folder.put("index.html", page.encode())
-
-    def drawn(self) -> dict[str, Any]:
-        """What the index draws besides bars on the common scale; empty where there is nothing to draw."""
-        null, foreseen = self.summary.null, self.mechanism.foreseen
-        slope, intercept = null.slope.value, null.intercept.value
-        pairs = [(p.midpoint, p.gap, f"{p.task}, {label(p.models)}") for p in null.points]
-        cells = [(x, y, f"{task}, {model}") for task, model, x, y in foreseen.cells] if foreseen else []
-        coefficients = [e for _, e in foreseen.coefficients] if foreseen else []
-        size = max((abs(x) for e in coefficients for x in (e.low, e.value, e.high) if x is not None), default=0.0)
-        return {
-            "null": Scatter(pairs, None if slope is None or intercept is None else (slope, intercept)),
-            "foresight": Scatter(cells),
-            "shares": Axis([Estimate(1.0, None, None, 1, 1, "")]),
-            "points": Axis(coefficients, next((s for s in (1.0, 2.5, 5.0, 10.0) if size <= 4 * s), 25.0), 100.0),
-            "coefficients_stand": standing(coefficients),
-            "members": sorted({m for p, _ in self.summary.pairs for m in p.models}),
-            "homo": {
-                (c.cell.task, c.cell.models[0]): c.cell.id
-                for c in self.summary.cells if (c.cell.mode, c.cell.condition) == ("homo", "")
-            },
-        }  # fmt: skip
-
-    def places(self) -> dict[str, list[str]]:
-        """Where the answers of each model come from, as the recordings say it; unrecorded, as the settings do."""
-        found: dict[str, set[str]] = {}
-        for c in self.summary.cells:
-            for seed in list(c.rows)[:1]:
-                with contextlib.suppress(ValueError, OSError):
-                    said = getattr(Cassette(self.settings.cassette(c.cell, seed), "none"), "metadata", {})
-                    for model, host in said.get("models", {}).items():
-                        found.setdefault(str(model), set()).add(str(host))
-        names = sorted({m for c in self.summary.cells for m in c.cell.models})
-        return {m: sorted(found.get(m, {self.settings.models[m].host})) for m in names}
-
-    def tasks(self) -> Iterator[dict[str, Any]]:
-        """A line for each model and task, with what one view alone reaches and the means over readable answers."""
-        at = {(c.cell.task, c.cell.mode, c.cell.models[0], c.cell.condition): c for c in self.summary.cells}
-        for model in self.summary.taxes.values():
-            for task in model.tasks:
-                plain = {m: at.get((task.task, m, task.model, "")) for m in ("solo", "homo")}
-                views = [at.get((task.task, "half", task.model, v)) for v in ("view1", "view2")]
-                yield {"tax": task, "views": views, **plain}
+    return found
 
 
-def write(summary: Summary, settings: Settings, folder: Path) -> None:
-    """Write the study's pages into `folder`. Files of others stay as they are.
+def tax_of(line: Line, what: str) -> Number:
+    """The tax of a model, over all tasks or a family."""
+    share = f": talking costs {100 * line.ratio.value:.0f} % of what it can do" if line.ratio.value is not None else ""
+    chance = "" if line.tax.low is not None and line.tax.low > 0 else "; this may be chance"
+    return Number(
+        f"{what}: {line.model}", number(line.tax.value), ends(line.tax),
+        f"One agent that sees everything scores {number(line.solo)}, two that each see one view score "
+        f"{number(line.homo)}{share}{chance}.",
+    )  # fmt: skip
+
+
+def told_from(change: Estimate, stands: bool, better: str, worse: str) -> str:
+    """What a difference says, the end of a sentence; `stands`: it is told from 0 with all others of its table."""
+    if change.low is None or change.high is None or change.low <= 0 <= change.high:
+        return "whether that is more than chance cannot be told."
+    said = better if change.low > 0 else worse
+    return f"{said}." if stands else f"{said}, which may be chance when all are read at once."
+
+
+def negative(e: Estimate) -> Estimate:
+    value, low, high = (None if end is None else -end for end in (e.value, e.high, e.low))
+    return replace(e, value=value, low=low, high=high)
+
+
+def ends(e: Estimate, sign: str = "") -> str:
+    """An interval in words."""
+    return "" if e.low is None else f"{number(e.low, sign)} to {number(e.high, sign)}"
+
+
+def doubts(s: Summary) -> list[str]:
+    """What makes the numbers doubtful, loudest first."""
+    alone = [note for note in s.notes if not note.startswith("Simulated models")]
+    totals = [x for x in s.lines if x.scope == "all" and x.tax.value is not None]
+    unsure = [x.model for x in totals if x.tax.low is None or x.tax.low <= 0 <= (x.tax.high or 0.0)]
+    few = (
+        [f"too few rollouts or tasks to say whether {', '.join(unsure)} pay{'s' * (len(unsure) == 1)} a tax at all"]
+        if unsure
+        else []
+    )
+    return [*s.warnings, *alone, *few]
+
+
+def placed(figure: Figure, study: str) -> Markup:
+    """A figure with links to its files."""
+    links = Markup(" ").join(
+        Markup('<a href="{}/{}/{}.{}">{}</a>').format(FIGURES, study, figure.name, kind, f"{figure.title} as {kind.upper()}")
+        for kind in KINDS
+    )
+    return Markup('{}\n<p class="chart-files">{}</p>').format(figure.html(), links)
+
+
+def tasks(s: Summary) -> Iterator[dict[str, Any]]:
+    """A line for each model and task, with what one view alone reaches and the means over readable answers."""
+    at = {(c.cell.task, c.cell.mode, c.cell.models[0], c.cell.condition): c for c in s.cells}
+    for model in s.taxes.values():
+        for task in model.tasks:
+            plain = {m: at.get((task.task, m, task.model, "")) for m in ("solo", "homo")}
+            views = [at.get((task.task, "half", task.model, v)) for v in ("view1", "view2")]
+            yield {"tax": task, "views": views, **plain}
+
+
+def write(
+    s: Summary, settings: Settings, folder: Path, pages: Mapping[str, str] | None = None, found: Mechanism | None = None
+) -> None:
+    """Write the page of the tax study into `folder`; `found`: what other commands found out about its rollouts, read
+    from the run's folder unless given. Files of others stay as they are.
 
     Raises:
         OSError: the folder cannot be written, or holds somebody else's file where one of ours belongs.
     """
-    report = Report(summary, settings, folder)
-    put_styles(report.folder)
-    report.index()
+    from collabtax.report import figures
+
+    place = Folder(folder)
+    if found is None:
+        found = mechanism.load(settings.run, [row for c in s.cells for row in c.rows.values()], s.taxes)
+    put_styles(place)
+    place.put("figures.css", b"/* " + MARK + b" */\n" + figures.style().encode())
+    page = environment().get_template("tax.html").render(
+        root="", settings=settings, s=s, mechanism=found, axis=Axis(p.tax for p, _ in s.pairs), shares=Axis([ONE]),
+        pages=[(file, title) for file, title in (pages or {}).items() if file != "tax.html"],
+        figures={figure.name: placed(figure, "tax") for figure in figures.of(s, found)},
+        cascades=[name_of(figures, found, one) for one in found.cascades],
+        models=[(model, list(own)) for model, own in groupby(s.lines, lambda line: line.model)],
+        swept=[(model, list(own)) for model, own in groupby(s.swept, lambda line: line.model)],
+        tasks=[(model, list(own)) for model, own in groupby(tasks(s), lambda line: line["tax"].model)],
+        games=sorted(s.games, key=lambda one: (one[2] == "not decided", one[0].models, -(one[1].tax.value or 0.0))),
+        coefficients_stand=standing(e for _, e in found.foreseen.coefficients) if found.foreseen else frozenset(),
+        homo={
+            (c.cell.task, c.cell.models[0]): c.cell.id
+            for c in s.cells if (c.cell.mode, c.cell.condition) == ("homo", "")
+        },
+    )  # fmt: skip
+    place.put("tax.html", page.encode())

@@ -14,7 +14,7 @@ from collabtax.study import get_study
 def command(cell: Cell, seed: int, settings: Settings) -> str:
     """What runs a rollout again from its recording, in a run of its own. No path of this machine is in it: a folder of
     recordings outside the checkout is left to the reader."""
-    settings = settings.of(cell.study)
+    settings = settings.of(cell)
     words = ["python", "-m", "pytest", "benchmarks", "-k", f"[{cell.id}]", f"--seed={seed}", "--rollouts=1"]
     words += [f"--study={cell.study}"] * (cell.study != "tax")
     two = len(set(cell.models)) > 1

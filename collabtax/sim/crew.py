@@ -210,5 +210,5 @@ def reply(model: str, messages: list[dict[str, str]], seed: int = 0) -> str:
     if request.kind == "propose" and move.told:
         said["message"] = move.told
     if request.kind == "lead":
-        said["assignments"] = {name: f"Join me at {move.task}{move.where}." for name in move.partners}
+        said["assignments"] = dict.fromkeys(move.partners, f"Join me at {move.task}{move.where}.")
     return json.dumps(said)

@@ -148,6 +148,7 @@ WOOD = 3  # for a table and a pickaxe
 NEAR = 9  # moves to a table that are better than another one
 FAR = 15  # moves to where others call
 JOINT = (("iron", "stone_pickaxe", 3), ("coal", "wood_pickaxe", 2))  # what is mined together, the best first
+FRESH = 10  # steps for which a call to join is followed
 PATIENCE = 8  # steps that one tries to mine it
 LOW = 2  # drink at which one looks for water
 
@@ -178,6 +179,7 @@ class Thing:
 class Sight:
     """An observation of Crafter as its reader needs it: things by kind, the nearest first."""
 
+    step: int
     place: tuple[int, int]
     faced: str
     held: dict[str, int]
@@ -196,15 +198,16 @@ def sight(text: str) -> Sight:
     held = re.search(r"^Inventory: (.*)$", text, re.MULTILINE)
     vitals = re.search(r"^Vitals[^:]*: (.*)$", text, re.MULTILINE)
     team = re.search(r"^Team: (.*)$", text, re.MULTILINE)
-    if not at or not held or not vitals or not team:
+    step = re.search(r" Step (\d+) of ", text)
+    if not step or not at or not held or not vitals or not team:
         raise ValueError(f"{text[:40]!r} is an observation of no world that a simulated member plays")
     found: dict[str, dict[int, Thing]] = {}
     for kind, *numbers in THING.findall(text):
         one = Thing(kind, *map(int, numbers))
         found.setdefault(kind, {})[one.number] = one
+    counts = [{name: int(number) for name, number in re.findall(r"(\w+) (\d+)", s)} for s in (held[1], vitals[1])]
     return Sight(
-        (int(at[1]), int(at[2])), at[3], *({n: int(v) for n, v in re.findall(r"(\w+) (\d+)", s)}
-        for s in (held[1], vitals[1])),
+        int(step[1]), (int(at[1]), int(at[2])), at[3], counts[0], counts[1],
         {kind: tuple(sorted(own.values(), key=lambda t: (t.distance, t.number))) for kind, own in found.items()},
         tuple(re.findall(r"(agent_\d+) at ", team[1])),
     )  # fmt: skip
@@ -246,14 +249,15 @@ def _join(request: Request, seen: Sight) -> Move | None:
     """Mine what takes several: what is in view when others are, or what others have told of. Whoever has tried in vain
     does something else for once."""
     for kind, tool, several in JOINT:
-        if not seen.held.get(tool) or f"collect({kind}" in request.plan:
+        if not seen.held.get(tool) or f"({kind}" in request.plan:
             continue
         near = seen.nearest(kind)
         if near and near.distance <= FAR and len(seen.team) >= several - 1:
             return Move(near.id, near.collected(PATIENCE), seen.team, f" at ({near.x}, {near.y})")
         for said in reversed(request.messages):
-            if found := re.search(rf"{kind}#(\d+) at \((\d+), (\d+)\)", said):
-                number, x, y = map(int, found.groups())
+            found = re.search(rf"step (\d+), .*\b{kind}#(\d+) at \((\d+), (\d+)\)", said)
+            if found and int(found[1]) >= seen.step - FRESH:
+                number, x, y = map(int, found.groups()[1:])
                 distance = abs(x - seen.place[0]) + abs(y - seen.place[1])
                 if distance <= FAR:
                     told = Thing(kind, number, x, y, distance)

@@ -1,24 +1,24 @@
 """What must come out of two drills, from the rates of a simulated crew (`collabtax.sim.crew`).
 
 `push`: CUBE with one block of weight w for a team of w. The crew walks to its posts without faults. Then it pushes in
-rounds of k = min(10, pushes to go, steps left): each member has a fault at the rate r = late + place + count, by itself.
-With f faulty members the round moves the block k cells where f = 0; else it stays, and each of the k steps is an attempt
-of w - f members, unless f = w. The temporal deficit of each is f / w; the spatial one is the share of those who walk off,
-in all steps but the first. A repair, where it is due, mends each fault at the rate `mend`; there is none where all that
-are faulty name no task, and nobody else does. Hence, pooled over attempts and whatever the length of an episode, the
-temporal deficit is (r - r^w) / (1 - r^w) without repair [Wald's identity], and with repair in every round that fraction
-times 1 - mend, as far as `count` alone is no fault of all.
+rounds of k = min(10, pushes to go, steps left); each member has a fault at the rate r = late + place + count, by
+itself. With f faulty members the round moves the block k cells where f = 0; else it stays, and each of the k steps is
+an attempt of w - f members, unless f = w. The temporal deficit of each is f / w; the spatial one is the share of those
+who walk off, in all steps but the first. A repair, where it is due, mends each fault at the rate `mend`; there is none
+where all idle and name no task. Hence, pooled over attempts and whatever the length of an episode, the temporal deficit
+is (r - r^w) / (1 - r^w) without repair [Wald's identity]. With repair in every round and without `count` the faults
+that are left are f (1 - mend) on average, also where f = w. `push` counts all of this step by step.
 
-`mine`: Crafter with two members beside a coal and three trees each. Each forgets its pickaxe at the rate t = tool, tries
-the coal for a step, fails, and makes the pickaxe. Where both forget, that is one attempt: nobody holds a pickaxe, both
-work. Where one does, it is two: alone and without a pickaxe, then the other one alone, the only one that holds one. At
-last both mine the coal in one attempt. With repair t is tool (1 - mend).
+`mine`: Crafter with two members beside a coal and three trees each. Each forgets its pickaxe at the rate t = tool,
+tries the coal for a step, fails, and makes the pickaxe. Where both forget, that is one attempt: nobody holds a pickaxe,
+both work. Where one does, it is two: alone and without a pickaxe, then the other one alone, the only one that holds
+one. At last both mine the coal in one attempt. With repair t is tool (1 - mend).
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache
 from math import comb
 
 from collabtax.sim.crew import Knobs
@@ -48,7 +48,7 @@ def push(
     """A drill in CUBE from when all are at their posts. `pushes` are to go from the block's `column`, `steps` are left;
     a repair is due `cooldown` steps after the last one."""
 
-    @lru_cache(maxsize=None)
+    @cache
     def rest(done: int, step: int, stamp: int) -> tuple[float, float, float, float]:
         """Expected attempts, temporal and spatial deficits and score from here on."""
         k = min(LONGEST, pushes - done, steps - step)

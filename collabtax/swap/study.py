@@ -5,7 +5,7 @@ Branches build on the formation of their repetition, which is run once, however 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
@@ -53,7 +53,8 @@ class Swap(Study):
         wanted = [m for m in MODES["swap"] if m in wanted]
         for name in settings.task:
             game = games()[name]
-            for configuration in configurations(settings.condition, game):
+            seats = [seat for seat in game.seats if settings.seat in ("both", "alternate", seat)]
+            for configuration in configurations(settings, game):
                 teams = [(m, m) for m in settings.model] + [x for a, b in settings.pair for x in ((a, b), (b, a))]
                 members = settings.members
                 needs_labels = bool(set(HALVES) & set(wanted)) or settings.mode == ("labels",)
@@ -65,7 +66,7 @@ class Swap(Study):
                         yield self.cell(game, "original", (model,), configuration.unswapped)
                 for mode in wanted:
                     for receiver, newcomer in teams if mode in SWAPPED else [(m, m) for m in settings.model]:
-                        for seat in game.seats if mode != "original" else ():
+                        for seat in seats if mode != "original" else ():
                             models = (receiver, newcomer) if mode in SWAPPED else (receiver,)
                             yield self.cell(game, mode, models, replace(configuration, seat=seat))
 
@@ -220,9 +221,9 @@ class Swap(Study):
         return SwapTold(results, settings)
 
 
-def configurations(conditions: Iterable[str], game: Game) -> list[Configuration]:
+def configurations(settings: Settings, game: Game) -> list[Configuration]:
     """The default and each condition that the game can have."""
-    found = [Configuration(), *(Configuration.of(condition) for condition in conditions)]
+    found = [*([Configuration()] if settings.plain else []), *map(Configuration.of, settings.condition)]
     return [
         c for c in dict.fromkeys(found)
         if (game.planning or not (c.planners or c.plan_first or c.on_idle)) and (game.held_out or not c.held_out)

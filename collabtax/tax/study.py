@@ -7,7 +7,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,13 +16,15 @@ from collabtax.agents import Agent, prompt
 from collabtax.cassettes import canonical
 from collabtax.cells import Cell
 from collabtax.options import INTERVENTIONS, MODES, SWEEPS
-from collabtax.study import Load, Played, Results, Stage, Study, Told, prompts_digest
+from collabtax.study import Load, Number, Played, Results, Stage, Study, Told, prompts_digest
 from collabtax.tax.protocols import run, told
 from graders import extract
 from tasks import Problem, Task, all_tasks, get_task, problem
 from tasks.answers import Form, as_data
 
 if TYPE_CHECKING:
+    from collabtax.report.figures import Figure
+    from collabtax.report.mechanism import Mechanism
     from collabtax.report.summary import Summary
     from collabtax.settings import Settings
 
@@ -199,9 +201,35 @@ class TaxTold(Told):
     """What the tax of a run's models is, in the terminal, in Markdown and in pages."""
 
     name, title = "tax", "collaboration tax"
+    question = (
+        "How much is lost when two agents each see half of a task and have to talk, against one agent that sees all of it?"
+    )
 
     def __init__(self, summary: Summary, settings: Settings) -> None:
         self.summary, self.settings = summary, settings
+
+    @cached_property
+    def mechanism(self) -> Mechanism:
+        """What other commands found out about the same rollouts."""
+        from collabtax.report import mechanism
+
+        rows = [row for c in self.summary.cells for row in c.rows.values()]
+        return mechanism.load(self.settings.run, rows, self.summary.taxes)
+
+    def headline(self) -> Sequence[Number]:
+        from collabtax.report.pages import headline
+
+        return headline(self.summary)
+
+    def warnings(self) -> Sequence[str]:
+        from collabtax.report.pages import doubts
+
+        return doubts(self.summary)
+
+    def figures(self) -> Sequence[Figure]:
+        from collabtax.report import figures
+
+        return tuple(figures.of(self.summary, self.mechanism))
 
     def lines(self, unplayed: Mapping[str, int]) -> list[str]:
         from collabtax.report import text
@@ -216,7 +244,7 @@ class TaxTold(Told):
     def write(self, folder: Path, pages: Mapping[str, str]) -> None:
         from collabtax.report import pages as tax_pages
 
-        tax_pages.write(self.summary, self.settings, folder)
+        tax_pages.write(self.summary, self.mechanism, self.settings, folder, pages)
 
 
 STUDY = Tax()
