@@ -187,3 +187,14 @@ def test_an_episode_is_stepped_through_in_a_browser(told: CoopTold, tmp_path: Pa
     assert "&lt;img src=x" in happened
     assert re.search(r'<img id="world"[^>]*src="data:image/svg\+xml,%3Csvg', text)
     assert re.search(r'<output id="told"[^>]*>step 0 of 12, [\d.]+ s</output>', text)
+
+
+def test_a_trace_is_known_again_however_its_keys_are_ordered(tmp_path: Path) -> None:
+    """Rows that were stored come back with sorted keys; those of this process do not."""
+    trace = [{"event": "start", "at": 0.0, "agents": ["agent_0"], "world": "cube"}, {"event": "end", "at": 1.0}]
+    stored = [dict(sorted(event.items())) for event in trace]
+    path, found = tmp_path / "coop" / "x-0.jsonl", set()
+    for one in (trace, stored, trace):
+        pages.put_trace(path, one)
+        found.add(path.read_bytes())
+    assert len(found) == 1

@@ -105,7 +105,7 @@ def episodes(f: Findings) -> Iterator[Episode]:
 
 def put_trace(path: Path, trace: Sequence[Mapping[str, Any]]) -> None:
     """Write a trace, an event a line. Raises FileExistsError rather than replace what is no trace."""
-    data = "".join(f"{json.dumps(event)}\n" for event in trace).encode()  # ASCII, so that no reader is deceived
+    data = "".join(f"{json.dumps(event, sort_keys=True)}\n" for event in trace).encode()  # ASCII, so that no reader is deceived
     if path.exists() and not is_trace(path):
         raise FileExistsError(f"{path.name} in the report's folder is no trace; choose another --report")
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -120,7 +120,11 @@ def put_trace(path: Path, trace: Sequence[Mapping[str, Any]]) -> None:
 
 def is_trace(path: Path) -> bool:
     with path.open("rb") as file:
-        return file.readline(200).startswith(b'{"event": "start", ')
+        try:
+            first = json.loads(file.readline(10_000))
+        except (ValueError, RecursionError):
+            return False
+    return isinstance(first, dict) and first.get("event") == "start"
 
 
 def tidy_traces(folder: Path, written: set[str]) -> None:

@@ -17,7 +17,7 @@ from collabtax.report.several import standing
 from collabtax.report.text import interval, number, table
 from collabtax.settings import Settings
 from collabtax.statistics.intervals import Estimate, t_interval
-from collabtax.study import Results, Row, Told
+from collabtax.study import Number, Results, Row, Told
 from tasks.worlds.cooperation import CONSTRAINTS
 
 MEASURES: Mapping[str, Callable[[Metrics], float | None]] = {  # the paper's eight, the last one by constraint below
@@ -30,6 +30,7 @@ MEASURES: Mapping[str, Callable[[Metrics], float | None]] = {  # the paper's eig
     "dec s": lambda m: m["decision"],
 }
 KEYS = ("world", "structure", "agents", "repair", "model")
+FEW = 5  # episodes of a setting, fewer than which are said to tell little [our choice]
 COMPARED = ("score", "msg", "dec s", *CONSTRAINTS)  # what repair is compared by
 
 
@@ -198,10 +199,19 @@ class CoopTold(Told):
 
     name: ClassVar[str] = "coop"
     title: ClassVar[str] = "cooperative constraints"
+    question: ClassVar[str] = (
+        "What do teams achieve where tasks take several agents at once, and does talking about foreseen failures help?"
+    )
 
     def __init__(self, results: Results, settings: Settings) -> None:
         self.settings = settings
         self.findings = findings(results)
+
+    def headline(self) -> list[Number]:
+        return list(headline(self.findings))
+
+    def warnings(self) -> list[str]:
+        return list(warnings(self.findings))
 
     def lines(self, unplayed: Mapping[str, int]) -> list[str]:
         return list(lines(self.findings, unplayed))
@@ -213,6 +223,55 @@ class CoopTold(Told):
         from collabtax.coop import pages as coop_pages
 
         coop_pages.write(self.findings, self.settings, folder, pages)
+
+
+def headline(f: Findings) -> Iterator[Number]:
+    """The best score without repair, the largest change of a score by repair, the largest deficit without repair."""
+    plain = [line for line in f.lines if line.rows and not line.configuration.repair]
+    if plain:
+        best = max(plain, key=lambda line: (line.over("score").mean or 0.0, line.keys))
+        found = best.over("score")
+        yield Number(
+            f"best mean score: {name_of(best)}", number(found.mean), ends(found.low, found.high),
+            f"Mean over {len(best.rows)} episodes, in {number(best.over('steps').mean)} steps each, without repair.",
+        )  # fmt: skip
+    changes = [(c, one) for one in f.differences if (c := one.changes["score"]).value is not None]
+    if changes:
+        change, one = max(changes, key=lambda x: (abs(x[0].value or 0.0), x[1].name))
+        sure = change in f.stands
+        yield Number(
+            f"repair on minus off: {one.name}", number(change.value, "+"), ends(change.low, change.high, "+"),
+            "What talking about foreseen failures changes in the score, in the same worlds"
+            + ("." if sure else "; whether that is more than chance cannot be told."),
+        )  # fmt: skip
+    lacks = [(x, line, c) for line in plain for c in CONSTRAINTS if (x := line.over(c)).mean is not None]
+    if lacks:
+        lack, line, constraint = max(lacks, key=lambda x: (x[0].mean or 0.0, x[1].keys, x[2]))
+        yield Number(
+            f"largest deficit: {constraint}, {name_of(line)}", f"{number(lack.mean)} %", ends(lack.low, lack.high),
+            f"Of the {constraint} needs of an attempt so much was missing, on average.",
+        )  # fmt: skip
+
+
+def name_of(line: Line) -> str:
+    world, structure, agents, _, model = line.keys
+    return f"{world}, {structure}, {agents} agents, {model}"
+
+
+def ends(low: float | None, high: float | None, sign: str = "") -> str:
+    return "" if low is None else f"{number(low, sign)} to {number(high, sign)}"
+
+
+def warnings(f: Findings) -> Iterator[str]:
+    """What makes the numbers doubtful."""
+    for what, n in sorted(f.missing.items()):
+        yield f"{n} of {f.planned} episodes are in no mean: {what.replace('_', ' ')}"
+    few = [line for line in f.lines if len(line.rows) < FEW]
+    if few:
+        yield (
+            f"{len(few)} of {len(f.lines)} settings rest on fewer than {FEW} episodes, which tell little; --rollouts 5 "
+            "is the default"
+        )
 
 
 def with_sd(found: Repeats) -> str:

@@ -19,7 +19,7 @@ def finish(session: Session, cells: Sequence[Cell], tally: Tally) -> tuple[list[
         Lines that say what came out and at last where it is, and the exit code of the comparison, 0 without one.
     """
     from collabtax.baseline import gate
-    from collabtax.report import browser
+    from collabtax.report import browser, overview
     from collabtax.study import get_study
 
     said: list[str] = []
@@ -30,16 +30,16 @@ def finish(session: Session, cells: Sequence[Cell], tally: Tally) -> tuple[list[
         rows = session.store.rows()
         said.append(f"results are not gathered in one file: {problem.strerror}; make room and run the same again")
     rows = rows | own if session.settings.record_mode == "none" else rows  # a replay shows what it saw
-    told = []
+    parts = []
     for study in session.settings.study:
         results = [
             (c, {seed: rows.get(key) for seed, key in session.keys(c).items()})
             for c in dict.fromkeys(cells) if c.study == study
         ]  # fmt: skip
         if results:
-            told.append(get_study(study).told(results, session.settings.parts(study)[0]))
-    for one in told:
-        said += [*([f"== {one.title} =="] if len(told) > 1 else []), *one.lines(tally.unplayed)]
+            told = get_study(study).told(results, session.settings.parts(study)[0])
+            parts.append(overview.Part(told, results))
+    said += overview.lines(parts, tally.unplayed)
     compared: list[str] = []
     verdict = 0
     if session.settings.baseline:
@@ -48,10 +48,10 @@ def finish(session: Session, cells: Sequence[Cell], tally: Tally) -> tuple[list[
     try:
         if summary_file:
             with summary_file.open("a", encoding="utf-8") as out:
-                out.writelines(f"{line}\n" for one in told for line in one.markdown(compared if one is told[0] else ()))
-        pages = {("index.html" if i == 0 else f"{one.name}.html"): one.title for i, one in enumerate(told)}
-        for one in told:
-            one.write(folder, pages)
+                for part in parts:
+                    lines = part.told.markdown(compared if part is parts[0] else ())
+                    out.writelines(f"{line}\n" for line in lines)
+        overview.write(parts, session.settings, folder, tally.unplayed)
         keys = {key for c in dict.fromkeys(cells) for key in session.keys(c).values()}
         browser.write((row for key, row in rows.items() if key in keys), folder, session.settings)
     except OSError as problem:  # results are stored: a full disk or a foreign file must not end in a traceback

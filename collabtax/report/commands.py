@@ -1,4 +1,5 @@
-"""`python -m collabtax report RUN... [--out DIR] [--inspect]`: the report of stored runs, without pytest."""
+"""`python -m collabtax report RUN... [--out DIR] [--figures KINDS] [--inspect]`: the report of stored runs, without
+pytest."""
 
 from __future__ import annotations
 
@@ -9,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from collabtax.report import exports
 from collabtax.store import Key, Row, key, read_lines
 
 if TYPE_CHECKING:
@@ -25,14 +27,28 @@ def register(commands: Any) -> None:
     one.add_argument("runs", type=Path, nargs="+", metavar="RUN", help="folders that --run named")
     one.add_argument("--out", type=Path, metavar="DIR", help="where to write it (default: report in the first run)")
     one.add_argument("--inspect", action="store_true", help="also write logs for the viewer of Inspect AI, in inspect/")
+    one.add_argument(
+        "--figures", default="svg,csv", metavar="KINDS", help="files of each figure, in figures/, beside SVG and CSV, "
+        f"which the pages link: of {', '.join(exports.KINDS)}, several with commas",
+    )  # fmt: skip
     one.set_defaults(run=run)
+
+
+def kinds_of(given: str) -> tuple[str, ...]:
+    """Kinds of files of figures, those that pages link always among them. Raises ValueError in one line."""
+    from collabtax.report.pages import KINDS
+
+    asked = [kind.strip() for kind in given.split(",")]
+    if odd := [kind for kind in asked if kind not in exports.KINDS]:
+        raise ValueError(f"--figures {odd[0]!r} is no kind of file; choose of {', '.join(exports.KINDS)}")
+    return tuple(kind for kind in exports.KINDS if kind in (*KINDS, *asked))
 
 
 def run(given: argparse.Namespace) -> None:
     """Write the report and say what the runs say."""
     out = given.out or given.runs[0] / "report"
     try:
-        for line in report(given.runs, out):
+        for line in report(given.runs, out, kinds_of(given.figures)):
             print(line)
         if given.inspect:
             from collabtax.report.inspect_log import write
@@ -43,31 +59,29 @@ def run(given: argparse.Namespace) -> None:
         raise ValueError(f"no report in {out}: {problem}") from problem
 
 
-def report(runs: Sequence[Path], out: Path) -> list[str]:
-    """Write the report of stored `runs` into `out`; returns what the terminal says, the report's first page at last.
+def report(runs: Sequence[Path], out: Path, kinds: Sequence[str] = ("svg", "csv")) -> list[str]:
+    """Write the report of stored `runs` into `out`, figures as files of `kinds`; returns what the terminal says, the
+    report's first page at last.
 
     Rollouts of several runs are put together. Rows are read twice and never held whole: the numbers need little of
     them. Where a run holds a cell under several settings or versions, the report is on those of most rollouts, and the
     pages of these show how the others were graded.
 
     Raises:
-        ValueError: one line: a run holds no results, or two of them differ on a cell.
+        ValueError: one line: a run holds no results, two of them differ on a cell, or pyarrow is not there for Parquet.
         OSError: `out` cannot be written.
     """
-    from collabtax.report import browser
+    from collabtax.report import browser, overview
     from collabtax.study import get_study
 
     held = Held(runs)
-    settings = settings_of(held, runs[0], out)
-    said, told = list[str](), []
+    found, settings = held.results(), settings_of(held, runs[0], out)
+    parts = []
     for study in settings.study:
-        results = [(cell, rows) for cell, rows in held.results().items() if cell.study == study]
-        told.append((study, get_study(study).told(results, settings)))
-    for _, one in told:
-        said += [*([f"== {one.title} =="] if len(told) > 1 else []), *one.lines({})]
-    pages = {("index.html" if i == 0 else f"{study}.html"): one.title for i, (study, one) in enumerate(told)}
-    for _, one in told:
-        one.write(out, pages)
+        results = [(cell, rows) for cell, rows in found.items() if cell.study == study]
+        parts.append(overview.Part(get_study(study).told(results, settings.parts(study)[0]), results))
+    said = overview.lines(parts, {})
+    overview.write(parts, settings, out, {}, kinds)
     browser.write(held.whole(), out, settings, runs=runs, earlier=held.earlier())
     return [*said, str(out / "index.html")]
 
@@ -159,28 +173,41 @@ def equal(one: Row, other: Row) -> bool:
 
 
 def settings_of(held: Held, run: Path, out: Path) -> Settings:
-    """Settings as those of `run` were, as far as its rows tell them; the rest has its defaults."""
+    """Settings as those of `run` were, as far as its rows tell them, of each study; the rest has its defaults."""
+    from collabtax.options import STUDIES
+
+    found = held.results()
+    by_study = {s: {cell: rows for cell, rows in found.items() if cell.study == s} for s in STUDIES}
+    built = {study: settings_of_study(study, results, run, out) for study, results in by_study.items() if results}
+    first = next(iter(built.values()))
+    if len(built) == 1:
+        return first
+    models = {name: model for one in built.values() for name, model in one.models.items()}
+    return replace(first, study=tuple(built), models=models, own={study: (one,) for study, one in built.items()})
+
+
+def settings_of_study(study: str, results: dict[Cell, dict[int, Row | None]], run: Path, out: Path) -> Settings:
+    """Settings of one study, from its rows; those of cells without a condition count first."""
     from collabtax.models import load_model
-    from collabtax.options import INTERVENTIONS, MODES, STUDIES, SWEEPS
+    from collabtax.options import INTERVENTIONS, MODES, SWEEPS
     from collabtax.report.files import CHECKOUT
     from collabtax.settings import settings
 
-    results = held.results()
     names = dict.fromkeys(m for cell in results for m in cell.models)
-    plain = [r for c, rows in results.items() for r in rows.values() if r and c.condition not in SWEEPS]
     said: dict[str, Any] = {}
-    for row in plain:
-        for name, value in row["said"].items():
-            said.setdefault(name, value)
+    for cell, rows in sorted(results.items(), key=lambda one: bool(one[0].condition)):
+        for row in rows.values() if cell.condition not in SWEEPS else ():
+            for name, value in row["said"].items() if row else ():
+                said.setdefault(name, value)
     base = settings({"model": ["sim/weak"], "run": str(run.absolute()), "report": str(out.absolute())}, CHECKOUT)
     conditions = dict.fromkeys(cell.condition for cell in results)
+    known = {name: value for name, value in said.items() if hasattr(base, name)}
     return replace(
-        base, **{name: value for name, value in said.items() if hasattr(base, name)},
+        base, **known,
         model=tuple(names), models={name: load_model(name, {}) for name in names},
         pair=tuple(dict.fromkeys((c.models[0], c.models[1]) for c in results if c.mode == "hetero")),
-        task=tuple(dict.fromkeys(c.task for c in results)),
-        study=tuple(s for s in STUDIES if any(c.study == s for c in results)),
-        mode=tuple(m for s in STUDIES for m in MODES[s] if any(c.mode == m for c in results)),
+        task=tuple(dict.fromkeys(c.task for c in results)), study=(study,),
+        mode=tuple(m for m in MODES[study] if any(c.mode == m for c in results)),
         intervention=tuple(c for c in INTERVENTIONS if c in conditions),
         sweep=tuple(c for c in SWEEPS if c in conditions),
         condition=tuple(c for c in conditions if c), rollouts=max(map(len, results.values())),

@@ -16,7 +16,7 @@ from collabtax.cells import Cell
 from collabtax.options import STUDIES
 from collabtax.report import exports, figures
 from collabtax.report.files import MARK, Folder, put_styles
-from collabtax.report.pages import FIGURES, environment
+from collabtax.report.pages import FIGURES, KINDS, environment
 from collabtax.settings import Settings
 from collabtax.study import Results, Told
 
@@ -107,13 +107,22 @@ def unasked(unplayed: Mapping[str, int]) -> list[str]:
     return [f"{sum(unplayed.values())} recordings in {len(unplayed)} cells were not asked for: {named}{more}"]
 
 
+def lines(parts: Sequence[Part], unplayed: Mapping[str, int]) -> list[str]:
+    """What the terminal says, study by study; recordings that were not asked for are told once, by the last one."""
+    found: list[str] = []
+    for part in parts:
+        found += [f"== {part.told.title} =="] * (len(parts) > 1)
+        found += part.told.lines(unplayed if part is parts[-1] else {})
+    return found
+
+
 def titles(parts: Sequence[Part]) -> dict[str, str]:
     """The report's first pages, by file: this one, then one of every study."""
     return {FIRST: "overview", **{part.page: part.told.title for part in parts}}
 
 
 def write(
-    parts: Sequence[Part], settings: Settings, folder: Path, unplayed: Mapping[str, int], kinds: Sequence[str]
+    parts: Sequence[Part], settings: Settings, folder: Path, unplayed: Mapping[str, int], kinds: Sequence[str] = KINDS
 ) -> None:
     """Write the pages of all studies, the overview, and the figures as files of `kinds` (`exports.KINDS`).
 
@@ -133,7 +142,7 @@ def write(
     shown = [
         {
             "part": part, "told": part.told, "amount": amount(part.results), "numbers": part.told.headline()[:SHOWN],
-            "warnings": part.told.warnings(),
+            "warnings": part.told.warnings(), "figure": next((one.html() for one in part.told.figures()), ""),
         }
         for part in parts
     ]  # fmt: skip

@@ -1,4 +1,4 @@
-"""The report as pages that open from disk: an index, and the browser of its rollouts (`browser`).
+"""What all pages are made by, and the page of the tax study.
 
 Equal results make equal bytes. What a model said is hostile: templates escape everything, and whatever they print goes
 through `visible` first, so that no control character, reordering mark or lone surrogate reaches a page.
@@ -6,8 +6,8 @@ through `visible` first, so that no control character, reordering mark or lone s
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import groupby
 from math import ceil, floor
 from pathlib import Path
@@ -16,21 +16,28 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
+from collabtax.cascade.rates import Cascade
 from collabtax.cascade.stages import STAGES
-from collabtax.cassettes import Cassette
 from collabtax.models import SIMULATED
-from collabtax.report import mechanism
+from collabtax.report import figures, mechanism
+from collabtax.report.figures import Figure
 from collabtax.report.files import CHECKOUT as CHECKOUT
 from collabtax.report.files import HIDDEN as HIDDEN
-from collabtax.report.files import TEMPLATES, Folder, put_styles
+from collabtax.report.files import MARK, TEMPLATES, Folder, put_styles
 from collabtax.report.files import visible as visible
+from collabtax.report.mechanism import Mechanism
 from collabtax.report.replay import command as command
 from collabtax.report.several import standing
-from collabtax.report.summary import Summary, label, members
+from collabtax.report.summary import Line, Summary, label, members
 from collabtax.report.text import AGREEMENTS, interval, number, seating, verdict
 from collabtax.settings import Settings
 from collabtax.statistics import TRACTABLE, Estimate
+from collabtax.study import Number
 from graders.extract.candidates import WARNINGS
+
+FIGURES = "figures"  # the folder of figures as files, one folder a study in it
+KINDS = ("svg", "csv")  # files of a figure that every report has; others come when asked for
+ONE = Estimate(1.0, None, None, 1, 1, "")  # what an axis of shares reaches to
 
 
 def _finalize(value: Any) -> Any:
@@ -116,7 +123,7 @@ def headline(s: Summary) -> list[Number]:
 def tax_of(line: Line, what: str) -> Number:
     """The tax of a model, over all tasks or a family."""
     share = f": talking costs {100 * line.ratio.value:.0f} % of what it can do" if line.ratio.value is not None else ""
-    chance = "" if line.tax.low is not None and line.tax.low > 0 else "; this may be chance"
+    chance = "" if is_known(line.tax) else "; this may be chance"
     return Number(
         f"{what}: {line.model}", number(line.tax.value), ends(line.tax),
         f"One agent that sees everything scores {number(line.solo)}, two that each see one view score "
@@ -126,10 +133,17 @@ def tax_of(line: Line, what: str) -> Number:
 
 def told_from(change: Estimate, stands: bool, better: str, worse: str) -> str:
     """What a difference says, the end of a sentence; `stands`: it is told from 0 with all others of its table."""
-    if change.low is None or change.high is None or change.low <= 0 <= change.high:
+    if not is_known(change):
         return "whether that is more than chance cannot be told."
-    said = better if change.low > 0 else worse
+    if not round(change.value or 0.0, 9):
+        return "there is no difference."
+    said = better if (change.value or 0.0) > 0 else worse
     return f"{said}." if stands else f"{said}, which may be chance when all are read at once."
+
+
+def is_known(e: Estimate) -> bool:
+    """Whether the interval says on which side of 0 a value is, or that it is 0 on every seed."""
+    return e.low is not None and e.high is not None and (e.low > 0 or e.high < 0 or e.high - e.low <= 1e-9)
 
 
 def negative(e: Estimate) -> Estimate:
@@ -146,7 +160,7 @@ def doubts(s: Summary) -> list[str]:
     """What makes the numbers doubtful, loudest first."""
     alone = [note for note in s.notes if not note.startswith("Simulated models")]
     totals = [x for x in s.lines if x.scope == "all" and x.tax.value is not None]
-    unsure = [x.model for x in totals if x.tax.low is None or x.tax.low <= 0 <= (x.tax.high or 0.0)]
+    unsure = [x.model for x in totals if not is_known(x.tax)]
     few = (
         [f"too few rollouts or tasks to say whether {', '.join(unsure)} pay{'s' * (len(unsure) == 1)} a tax at all"]
         if unsure
@@ -158,10 +172,21 @@ def doubts(s: Summary) -> list[str]:
 def placed(figure: Figure, study: str) -> Markup:
     """A figure with links to its files."""
     links = Markup(" ").join(
-        Markup('<a href="{}/{}/{}.{}">{}</a>').format(FIGURES, study, figure.name, kind, f"{figure.title} as {kind.upper()}")
+        Markup('<a href="{}/{}/{}.{}">{}</a>').format(FIGURES, study, figure.name, kind, kind.upper())
         for kind in KINDS
     )
     return Markup('{}\n<p class="chart-files">{}</p>').format(figure.html(), links)
+
+
+def cascades(found: Mechanism, drawn: Sequence[Figure]) -> Iterator[tuple[Cascade, Markup]]:
+    """Every cascade with its figure, or with the figure's numbers alone where the dialogues are no plain ones."""
+    plain = (figure for figure in drawn if figure.name.startswith("cascade-"))
+    for one in found.cascades:
+        if one.condition:
+            numbers = figures.cascade(one)
+            yield one, figures.table(numbers.head, numbers.rows)
+        else:
+            yield one, placed(next(plain), "tax")
 
 
 def tasks(s: Summary) -> Iterator[dict[str, Any]]:
@@ -183,18 +208,17 @@ def write(
     Raises:
         OSError: the folder cannot be written, or holds somebody else's file where one of ours belongs.
     """
-    from collabtax.report import figures
-
     place = Folder(folder)
     if found is None:
         found = mechanism.load(settings.run, [row for c in s.cells for row in c.rows.values()], s.taxes)
+    drawn = list(figures.of(s, found))
     put_styles(place)
     place.put("figures.css", b"/* " + MARK + b" */\n" + figures.style().encode())
     page = environment().get_template("tax.html").render(
         root="", settings=settings, s=s, mechanism=found, axis=Axis(p.tax for p, _ in s.pairs), shares=Axis([ONE]),
         pages=[(file, title) for file, title in (pages or {}).items() if file != "tax.html"],
-        figures={figure.name: placed(figure, "tax") for figure in figures.of(s, found)},
-        cascades=[name_of(figures, found, one) for one in found.cascades],
+        figures={figure.name: placed(figure, "tax") for figure in drawn if not figure.name.startswith("cascade-")},
+        cascades=list(cascades(found, drawn)),
         models=[(model, list(own)) for model, own in groupby(s.lines, lambda line: line.model)],
         swept=[(model, list(own)) for model, own in groupby(s.swept, lambda line: line.model)],
         tasks=[(model, list(own)) for model, own in groupby(tasks(s), lambda line: line["tax"].model)],

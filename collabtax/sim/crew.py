@@ -86,24 +86,27 @@ def knobs(model: str) -> Knobs:
 
 
 @lru_cache(maxsize=64)
-def pattern(name: str) -> re.Pattern[str]:
-    """What a text made from the template `coop/name` looks like, with a group for each of its fields; a field that
-    occurs again holds anything."""
-    parts, seen = [], set[str]()
-    for literal, field, *_ in Formatter().parse(prompt(f"coop/{name}")):
-        parts.append(re.escape(literal))
-        if field:
-            parts.append(".*?" if field in seen else f"(?P<{field}>.*?)")
-            seen.add(field)
-    return re.compile("".join(parts), re.DOTALL)
+def pieces(name: str) -> tuple[tuple[str, str], ...]:
+    """The template `coop/name` as pairs of a literal text and the field after it, "" after the last one."""
+    return tuple((literal, field or "") for literal, field, *_ in Formatter().parse(prompt(f"coop/{name}")))
 
 
 def filled(name: str, text: str) -> dict[str, str]:
-    """What stands in the fields of a template. Raises ValueError for a text that was not made from it."""
-    found = pattern(name).fullmatch(text)
-    if found is None:
-        raise ValueError("a simulated member plays the worlds of the coop study; this request holds none of its texts")
-    return found.groupdict()
+    """What stands in the fields of a template, each up to the first place where the next literal stands. Raises
+    ValueError for a text that was not made from it."""
+    at, field, found = 0, "", dict[str, str]()
+    for literal, following in pieces(name):
+        start = text.find(literal, at)
+        if start < 0 or (not field and start != at):
+            raise ValueError(
+                "a simulated member plays the worlds of the coop study; this request holds none of its texts"
+            )
+        if field:
+            found.setdefault(field, text[at:start] if literal else text[at:])
+        at, field = start + len(literal), following
+    if field:
+        found.setdefault(field, text[at:])
+    return found
 
 
 @dataclass(frozen=True)

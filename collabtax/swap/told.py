@@ -11,7 +11,7 @@ from collabtax.report import markdown
 from collabtax.report.text import number, table
 from collabtax.settings import Settings
 from collabtax.statistics.swap import Contrast, Summary
-from collabtax.study import Results, Told
+from collabtax.study import Number, Results, Told
 from collabtax.swap.findings import SEATWISE, Finding, Findings, SeatRow, findings, interval
 
 POOLED = "both"  # the name of pooled seats
@@ -26,10 +26,17 @@ class SwapTold(Told):
 
     name: ClassVar[str] = "swap"
     title: ClassVar[str] = "one-seat swap"
+    question: ClassVar[str] = "What does a formed team lose when one of its members is replaced, and by whom best?"
 
     def __init__(self, results: Results, settings: Settings) -> None:
         self.results, self.settings = results, settings
         self.findings = findings(results, settings)
+
+    def headline(self) -> list[Number]:
+        return list(headline(self.findings))
+
+    def warnings(self) -> Sequence[str]:
+        return self.findings.warnings
 
     def lines(self, unplayed: Mapping[str, int]) -> list[str]:
         return list(lines(self.findings, unplayed))
@@ -41,6 +48,36 @@ class SwapTold(Told):
         from collabtax.swap import pages as swap_pages
 
         swap_pages.write(self.findings, self.results, self.settings, folder, pages)
+
+
+def headline(f: Findings) -> Iterator[Number]:
+    """Of the comparison that loses most: loss, gain, and how the seats differ."""
+    known = [one for one in f.plain or f.found if one.seats and one.seats[-1].loss.mean is not None]
+    if not known:
+        return
+    one = max(known, key=lambda x: (x.seats[-1].loss.mean or 0.0, x.name))
+    row, most = one.seats[-1], "largest " * (len(known) > 1)
+    said = {
+        f"{most}continuity loss": (
+            row.loss,
+            f"The team scores {number(row.original)} points with its own member and {number(row.experienced)} with an "
+            "experienced newcomer",
+        ),
+        "experience gain": (
+            row.gain,
+            f"The newcomer that keeps its notebook brings {number(row.experienced)} points, one with an empty notebook "
+            f"{number(row.fresh)}",
+        ),
+        "seat asymmetry": (
+            one.of("", "seat asymmetry"),
+            "By so many points a notebook is worth more in the second seat than in the first one",
+        ),
+    }  # fmt: skip
+    for name, (found, meaning) in said.items():
+        if found.mean is not None:
+            ends = "" if found.low is None else f"{number(found.low, '+')} to {number(found.high, '+')}"
+            chance = "" if found.sign else "; whether that is more than chance cannot be told"
+            yield Number(f"{name}: {one.name}", number(found.mean, "+"), ends, f"{meaning}{chance}.")
 
 
 def percent(value: float | None) -> str:

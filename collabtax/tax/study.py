@@ -244,7 +244,7 @@ class TaxTold(Told):
     def write(self, folder: Path, pages: Mapping[str, str]) -> None:
         from collabtax.report import pages as tax_pages
 
-        tax_pages.write(self.summary, self.mechanism, self.settings, folder, pages)
+        tax_pages.write(self.summary, self.settings, folder, pages, self.mechanism)
 
 
 STUDY = Tax()
