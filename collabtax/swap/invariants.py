@@ -187,7 +187,8 @@ def together(branches: Iterable[Branch]) -> Iterator[str]:
         row, configuration = branch.row, branch.configuration
         mine = [episode["task"] for episode in branch.data["episodes"]]
         where = row["task"], row["seed"]
-        first, wanted = tasks.setdefault((*where, configuration.held_out), (branch, mine))
+        asked = row["said"].get("episodes"), row["said"].get("questions")  # models may be evaluated on more or fewer
+        first, wanted = tasks.setdefault((*where, *asked, configuration.held_out), (branch, mine))
         if mine != wanted:
             yield f"{name(row)}: evaluated on other tasks than {name(first.row)}"
         if branch.seat:
