@@ -81,7 +81,7 @@ def test_two_extractors_are_compared(tmp_path, root):
     assert found["equal"] >= 14
     told = next(line for line in lines if line.startswith("extractors, over 16 transcripts: "))
     assert f"{found['equal']} equal" in told
-    pages = (tmp_path / "r" / "report" / "index.html").read_text()
+    pages = (tmp_path / "r" / "report" / "tax.html").read_text()
     assert "Two extractors read the same 16 transcripts" in pages
     _, turned = run(tmp_path / "turned", root, extractor="sim/extractor,program")
     assert [row["second"]["answer"] for row in turned] == [row["answer"] for row in rows]
@@ -92,7 +92,7 @@ def test_two_extractors_are_compared(tmp_path, root):
 
 def test_the_report_tells_how_answers_were_read(tmp_path, root):
     _, rows = run(tmp_path, root)
-    page = (tmp_path / "r" / "report" / "index.html").read_text()
+    page = (tmp_path / "r" / "report" / "tax.html").read_text()
     counts = Counter(row["warning"] for row in rows)
     section = page.partition('<section id="readings">')[2].partition("</section>")[0]
     assert f'<td class="n">{counts["clean"]}</td>' in section

@@ -27,12 +27,15 @@ from conftest import THREE
 TAGS = re.findall(
     r"\w+",
     "html head meta title link body header nav main section article h1 h2 h3 p a span b strong bdi code pre mark div "
-    "ul li dl dt dd table thead tbody tr th td details summary figure figcaption svg path circle text rect polyline",
+    "ul li dl dt dd table thead tbody tr th td details summary figure figcaption svg path circle text rect polyline "
+    "g defs use desc",
 )
 ATTRIBUTES = re.findall(
-    r"[\w-]+",
-    "lang charset name content rel href aria-label class id role title scope rowspan accesskey viewbox width height d "
-    "cx cy r x y xmlns fill points text-anchor open tabindex http-equiv",
+    r"[\w:-]+",
+    "lang charset name content rel href aria-label aria-labelledby class id role title scope rowspan accesskey viewbox "
+    "width height d cx cy r x y xmlns fill points text-anchor open tabindex http-equiv stroke stroke-width "
+    "stroke-linejoin stroke-linecap stroke-dasharray stroke-dashoffset stroke-opacity fill-opacity fill-rule opacity "
+    "font-size font-weight transform xlink:href xmlns:xlink version",
 )
 VOID = {"meta", "link"}
 MAP = "> . < ^ v & #"
@@ -169,14 +172,15 @@ def check(session: Reported) -> dict[str, Page]:
     found = {}
     for name, content in files(session).items():
         source = content.decode()
-        assert not pages.HIDDEN.search(source.replace("\n", "")), name
+        assert not pages.HIDDEN.search(source.replace("\r\n", "").replace("\n", "")), name
         if name.endswith(".html") and name != "rollouts.html":
             page = found[name] = Page(source)
             assert page.tags <= set(TAGS), page.tags - set(TAGS)
             assert page.attributes <= set(ATTRIBUTES), page.attributes - set(ATTRIBUTES)
             for link in page.links:
                 assert re.fullmatch(
-                    r"[A-Za-z0-9._+/-]*(#\w+)?|rollouts\.html#\?cell=[\w.%+-]+|rollouts\.html#tax/[\w.%+-]+/\d+", link
+                    r"[A-Za-z0-9._+/-]*(#\w+)?|rollouts\.html#\?(cell|study)=[\w.%+-]+|rollouts\.html#tax/[\w.%+-]+/\d+",
+                    link,
                 )
                 assert (session.settings.report / name).parent.joinpath(link.partition("#")[0]).exists(), (name, link)
                 assert not link.startswith("rollouts.html#tax/") or unquote(link) in addresses
@@ -186,7 +190,7 @@ def check(session: Reported) -> dict[str, Page]:
 def test_pages_and_terminal(made: Made) -> None:
     session, lines = made(model=["sim/weak", "sim/strong"], pair=["sim/weak,sim/strong"])
     found = check(session)
-    assert list(found) == ["index.html"]
+    assert list(found) == ["index.html", "tax.html"]
     shown = browsed(session)
     assert set(shown) == {f"tax/{c.id}/{seed}" for c in session.settings.cells("tax") for seed in (0, 1)}
     assert Path(lines[-1]) == session.settings.report / "index.html"
@@ -350,7 +354,7 @@ def test_a_run_without_a_single_result(made: Made, tmp_path: Path) -> None:
     lines, _ = finish(session, session.settings.cells("tax"), Tally())
     session.close()
     assert "WARNING" in lines[0]
-    assert list(check(session)) == ["index.html"]
+    assert list(check(session)) == ["index.html", "tax.html"]
     assert not browsed(session)
 
 
@@ -364,7 +368,7 @@ def test_a_model_that_fails_alone_is_said_to(made: Made) -> None:
     session, lines = made(model=["sim/weak", "sim/perfect"], change=fail, mode=["solo", "homo"])
     assert "sim/weak solves only 0.05 of what it sees alone; its tax says nothing about coordination" in lines
     assert "sim/perfect: left out of the headline means, as its solo mean is under 0.8: maze 0.50" in lines
-    assert "its tax says nothing about coordination" in check(session)["index.html"].words
+    assert "its tax says nothing about coordination" in check(session)["tax.html"].words
     (aside,) = (line for line in summary_of(session).lines if (line.model, line.scope) == ("sim/weak", "all"))
     assert aside.aside
     assert aside.solo is not None
@@ -424,17 +428,16 @@ def test_tables_are_aligned() -> None:
     assert text.number(-0.0001) == "0.00"
 
 
-def test_numbers_in_the_index_are_those_of_the_summary(made: Made) -> None:
+def test_numbers_of_the_page_are_those_of_the_summary(made: Made) -> None:
     session, lines = made(rollouts=8, model=["sim/weak", "sim/strong"], pair=["sim/weak,sim/strong"], turn_cap=8)
-    summary, source = summary_of(session), (session.settings.report / "index.html").read_text()
-    words = check(session)["index.html"].words
+    summary, source = summary_of(session), (session.settings.report / "tax.html").read_text()
+    words = check(session)["tax.html"].words
     read = [line for line in summary.lines if not line.aside]
     assert {line.model for line in read} == {"sim/weak", "sim/strong"}
     for estimate in [e for line in read for e in (line.tax, line.ratio)]:
         assert re.search(r"\[.*\]", text.interval(estimate))
         told = re.escape(f'<td class="n" title="{estimate.method}">{text.interval(estimate)}')
         assert re.search(told + r'(<b class="star">\*</b>)?</td>', source)
-        assert f"<title>{estimate.method}</title>" in source
     for pair, seats in summary.pairs:
         assert pair.tasks
         for estimate in (pair.v1, pair.v2, pair.v12, pair.tax, pair.phi1, pair.phi2):
@@ -496,13 +499,13 @@ def test_seats_are_compared_on_the_tasks_of_the_pair(made: Made) -> None:
         assert (seats.value, seats.n) == (0.0, 2 * len(pair.tasks))
 
 
-def test_what_the_index_says_about_rollouts(made: Made) -> None:
+def test_what_the_page_says_about_rollouts(made: Made) -> None:
     equal, _ = made("a", model=["sim/weak", "sim/strong"], rollouts=3, seed=4, mode=["solo", "homo"])
-    words = check(equal)["index.html"].words
+    words = check(equal)["tax.html"].words
     assert "3 rollouts of each cell, from seed 4 on, the same for every mode and model" in words
     assert "without a partner" not in words
     fewer, _ = made("b", model=["sim/weak", "sim/strong"], rollouts=3, rollouts_of={"sim/weak": 1}, mode=["solo"])
-    words = check(fewer)["index.html"].words
+    words = check(fewer)["tax.html"].words
     assert "1 to 3 rollouts of each cell, from seed 0 on" in words
     assert "the same for every" not in words
 
@@ -514,7 +517,7 @@ def test_seeds_without_a_partner_are_told(made: Made) -> None:
 
     made(task=["maze"], mode=["solo", "homo"], rollouts=3)
     session, _ = made(change=fail, task=["maze"], mode=["solo", "homo"], rollouts=3, record_mode="none")
-    assert "1 seed without a partner left out" in check(session)["index.html"].words
+    assert "1 seed without a partner left out" in check(session)["tax.html"].words
 
 
 def test_a_team_has_one_name(made: Made) -> None:
@@ -523,7 +526,7 @@ def test_a_team_has_one_name(made: Made) -> None:
     session, lines = made(model=["sim/weak"], pair=["sim/weak,sim/strong"], task=["maze"], intervention=["no-l1"])
     found = check(session)
 
-    words = found["index.html"].words.replace(" simulated", "")
+    words = found["tax.html"].words.replace(" simulated", "")
     assert all(label(cell.cell.models) in words for cell in summary_of(session).cells)
     effects = lines[next(i for i, line in enumerate(lines) if line.startswith("team")) + 2 :]
     names = {"sim/strong", "sim/strong + sim/weak", "sim/weak", "sim/weak + sim/strong"}
@@ -548,7 +551,7 @@ def test_a_sweep_shows_the_tax_under_each_setting(made: Made) -> None:
     plain = summary_of(session).taxes["sim/medium"].overall
     assert (found[""].tax, found[""].solo) == (plain.tax, plain.solo)
     assert sum("friction-strong" in line for line in lines) == 1
-    page = (session.settings.report / "index.html").read_text()
+    page = (session.settings.report / "tax.html").read_text()
     assert "difficulty-easy" in page.partition('id="sweeps"')[2].partition("</section>")[0]
     rows = {row["condition"]: row["said"] for row in session.store.rows().values()}
     assert rows["friction-strong"]["friction"] == "strong"
@@ -601,13 +604,13 @@ def test_the_command_makes_the_report_of_the_run(made: Made, tmp_path: Path) -> 
     assert told[:-1] == lines[:-1]
     again = Again(replace(session.settings, report=tmp_path / "again"))
     assert browsed(again) == browsed(session)
-    assert list(check(again)) == ["index.html"]
+    assert list(check(again)) == ["index.html", "tax.html"]
     numbers = re.compile(r"-?\d+\.\d\d")
     words = [
-        Page(path.read_text()).words
-        for path in (session.settings.report / "index.html", tmp_path / "again" / "index.html")
+        [Page((folder / name).read_text()).words for name in ("index.html", "tax.html")]
+        for folder in (session.settings.report, tmp_path / "again")
     ]
-    assert numbers.findall(words[0]) == numbers.findall(words[1])
+    assert [numbers.findall(one) for one in words[0]] == [numbers.findall(one) for one in words[1]]
 
 
 def test_runs_are_put_together(made: Made, tmp_path: Path) -> None:
