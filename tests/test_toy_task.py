@@ -5,6 +5,7 @@ import re
 from dataclasses import dataclass
 
 import pytest
+from test_report import browsed
 from test_tasks import check_contract
 
 from collabtax.progress import Tally
@@ -110,6 +111,8 @@ def test_a_task_in_one_file_runs_everywhere(toy, tmp_path, root):
     lines, _ = finish(session, cells, tally)
     session.close()
     assert any("planned 60 = scored 60" in line for line in lines), lines
-    pages = list((tmp_path / "r" / "report" / "rollouts").rglob("*.html"))
-    assert len(pages) == 60
-    assert "the sums" in pages[0].read_text()
+    report = tmp_path / "r" / "report"
+    shown = browsed(session)
+    assert len(shown) == 60
+    assert all("the sums" in str(one) for one in shown.values()), "each is drawn"
+    assert "toy" in (report / "tax.html").read_text()
