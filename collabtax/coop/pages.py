@@ -105,7 +105,8 @@ def episodes(f: Findings) -> Iterator[Episode]:
 
 def put_trace(path: Path, trace: Sequence[Mapping[str, Any]]) -> None:
     """Write a trace, an event a line. Raises FileExistsError rather than replace what is no trace."""
-    data = "".join(f"{json.dumps(event, sort_keys=True)}\n" for event in trace).encode()  # ASCII, so that no reader is deceived
+    # ASCII, so that no reader is deceived.
+    data = "".join(f"{json.dumps(event, sort_keys=True)}\n" for event in trace).encode()
     if path.exists() and not is_trace(path):
         raise FileExistsError(f"{path.name} in the report's folder is no trace; choose another --report")
     path.parent.mkdir(parents=True, exist_ok=True)

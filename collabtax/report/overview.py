@@ -44,7 +44,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Amount:
-    """What some cells are: rollouts by outcome, "skipped" those without a row; tokens, and money of what has a price."""
+    """What some cells are: rollouts by outcome ("skipped": without a row), tokens, and money of what has a price."""
 
     cells: int
     outcomes: Counter[str]
@@ -83,7 +83,7 @@ def amount(results: Results) -> Amount:
 
 
 def recordings(results: Results, settings: Settings) -> Recordings:
-    """As the recordings of one rollout of each cell say it; where there is none, models are where settings have them."""
+    """As recordings of one rollout of each cell say it; where there is none, models are where settings have them."""
     hosts: dict[str, set[str]] = {}
     days: set[str] = set()
     for cell, rows in results:

@@ -172,8 +172,7 @@ def doubts(s: Summary) -> list[str]:
 def placed(figure: Figure, study: str) -> Markup:
     """A figure with links to its files."""
     links = Markup(" ").join(
-        Markup('<a href="{}/{}/{}.{}">{}</a>').format(FIGURES, study, figure.name, kind, kind.upper())
-        for kind in KINDS
+        Markup('<a href="{}/{}/{}.{}">{}</a>').format(FIGURES, study, figure.name, kind, kind.upper()) for kind in KINDS
     )
     return Markup('{}\n<p class="chart-files">{}</p>').format(figure.html(), links)
 
@@ -184,7 +183,7 @@ def cascades(found: Mechanism, drawn: Sequence[Figure]) -> Iterator[tuple[Cascad
     for one in found.cascades:
         if one.condition:
             numbers = figures.cascade(one)
-            yield one, figures.table(numbers.head, numbers.rows)
+            yield one, Markup('<div class="figures">{}</div>').format(figures.table(numbers.head, numbers.rows))
         else:
             yield one, placed(next(plain), "tax")
 

@@ -201,9 +201,7 @@ class TaxTold(Told):
     """What the tax of a run's models is, in the terminal, in Markdown and in pages."""
 
     name, title = "tax", "collaboration tax"
-    question = (
-        "How much is lost when two agents each see half of a task and have to talk, against one agent that sees all of it?"
-    )
+    question = "How much is lost when two agents see half of a task each and must talk, against one that sees it all?"
 
     def __init__(self, summary: Summary, settings: Settings) -> None:
         self.summary, self.settings = summary, settings
