@@ -280,7 +280,9 @@ def table(head: Sequence[str], rows: Sequence[Sequence[CELL]]) -> Markup:
         )
         for cell, line in lines
     )
-    made = Markup('<div class="wide" tabindex="0"><table class="tight"><thead>{}</thead><tbody>\n{}</tbody></table></div>')
+    made = Markup(
+        '<div class="wide" tabindex="0"><table class="tight"><thead>{}</thead><tbody>\n{}</tbody></table></div>'
+    )
     return made.format(top, Markup("").join(body))
 
 
