@@ -310,7 +310,7 @@ def build(
         if name.startswith("sim/") and "base_url" not in entries.get(name, {}):
             from collabtax.sim.cast import check
 
-            check(name)
+            check(name, study)
     rollouts_of = table.get("rollouts_of", {})
     if not isinstance(rollouts_of, dict):
         raise ValueError(f"rollouts_of {rollouts_of!r} is no table; write a line MODEL = NUMBER for each model")
@@ -351,7 +351,7 @@ def build(
         canonical([said, sorted(names), value["cassettes"], record_mode == "none"]).encode()
     ).hexdigest()
     run = root / value["run"] if value["run"] else root / "runs" / f"{name}-{mark[:8]}"
-    return Settings(
+    built = Settings(
         model=value["model"], pair=tuple(pairs), task=chosen, mode=tuple(modes), study=(study,),
         rollouts=value["rollouts"] or get_study(study).rollouts, rollouts_of=rollouts_of, tasks_of=tasks_of,
         seed=value["seed"],
@@ -369,3 +369,5 @@ def build(
         plain=convert("plain", bool, table.get("plain", True)),
         episodes=value["episodes"], medqa=root / value["medqa"] if value["medqa"] else None, own={},
     )  # fmt: skip
+    get_study(study).check(built)
+    return built

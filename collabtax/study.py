@@ -166,6 +166,10 @@ class Study(ABC):
     def told(self, results: Results, settings: Settings) -> Told:
         """What the results say."""
 
+    def check(self, settings: Settings) -> None:
+        """Raise ValueError, in one line, for settings that the study cannot run with."""
+        return None
+
     def under(self, settings: Settings, cell: Cell) -> Settings:
         """The settings of a cell, where its condition changes those of the run."""
         return settings

@@ -419,3 +419,55 @@ def test_workers_get_long_cells_beside_short_ones(tmp_path, workers):
     assert rest == sorted(rest, reverse=True)
     assert zigzag(cells[:1], workers, STUDY.length) == cells[:1]
     assert zigzag([], workers, STUDY.length) == []
+
+
+@pytest.mark.parametrize(
+    ("given_", "said"),
+    [
+        ({"study": ["swap"], "model": ["sim/weak"]}, r"'sim/weak' does not play the swap study; .*sim/mate"),
+        ({"study": ["coop"], "model": ["sim/mate"]}, r"'sim/mate' does not play the coop study; .*sim/crew"),
+        ({"model": ["sim/crew"]}, r"'sim/crew' does not play the tax study; .*sim/weak"),
+        ({"study": ["swap"], "model": ["m"], "medqa": "/nowhere/x.jsonl"}, "--medqa /nowhere/x.jsonl: No such file"),
+        ({"study": ["swap"], "model": ["m"], "condition": "formation-2"}, "--condition 'formation-2' is not known"),
+        ({"study": ["swap"], "model": ["m"], "mode": "solo"}, "--mode solo is none of these: formation, original"),
+        ({"study": ["coop"], "model": ["m"], "task": "maze"}, "--task 'maze' is not known.*known: cube, crafter"),
+        ({"study": ["swap"], "model": ["m"], "seat": "leader"}, "--seat 'leader' is not known"),
+    ],
+)
+def test_what_a_study_cannot_run_with_is_told_in_one_line(given_, said, tmp_path):
+    with pytest.raises(ValueError, match=said) as problem:
+        settings(given_, tmp_path)
+    assert "\n" not in str(problem.value)
+
+
+def test_a_medqa_file_that_is_none_is_told_in_one_line(tmp_path):
+    (tmp_path / "q.jsonl").write_text('{"question": "?"}\n')
+    with pytest.raises(ValueError, match=r"q\.jsonl, line 1") as problem:
+        settings({"study": ["swap"], "model": ["m"], "medqa": "q.jsonl"}, tmp_path)
+    assert "\n" not in str(problem.value)
+
+
+def test_a_study_may_have_several_tables_each_for_models_of_its_own(tmp_path):
+    (tmp_path / "pyproject.toml").write_text(
+        '[tool.collabtax]\nmodel = ["m"]\n[[tool.collabtax.swap]]\nmodel = ["a"]\ntask = ["forest"]\nrollouts = 4\n'
+        '[[tool.collabtax.swap]]\nmodel = ["b"]\ntask = ["kitchen-l1"]\nturn_cap = 5\nseat = "initiator"\n'
+    )
+    one = settings({"study": ["swap"]}, tmp_path)
+    cells = one.cells("swap")
+    assert {(c.task, c.models[0]) for c in cells} == {("forest", "a"), ("kitchen-l1", "b")}
+    assert {len(one.seeds(c)) for c in cells if c.models[0] == "a"} == {4}
+    assert {one.under(c).turn_cap for c in cells if c.models[0] == "b"} == {5}
+    assert not any("responder" in c.condition for c in cells)
+    assert settings({}, tmp_path).study == ("tax",), "with a model named the tax alone runs"
+    assert set(one.models) == {"a", "b"}
+
+
+def test_cells_without_a_condition_can_be_left_out(tmp_path):
+    (tmp_path / "pyproject.toml").write_text(
+        '[tool.collabtax.swap]\nmodel = ["a"]\nplain = false\ncondition = ["formation-1"]\ntask = ["forest"]\n'
+        '[tool.collabtax.coop]\nmodel = ["a"]\nplain = false\ncondition = ["repair"]\n'
+    )
+    one = settings({"study": ["swap", "coop"], "model": ["a"]}, tmp_path)
+    assert all("formation-1" in c.condition for c in one.cells("swap"))
+    assert all(c.condition == "repair" for c in one.cells("coop"))
+    assert one.cells("coop")

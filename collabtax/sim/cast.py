@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Protocol, cast
 
 ROLES: dict[str, str] = {"sim/mate": "collabtax.sim.mate", "sim/crew": "collabtax.sim.crew"}
+STUDIES = {"tax": "collabtax.sim.policy", "swap": ROLES["sim/mate"], "coop": ROLES["sim/crew"]}
 
 
 class Role(Protocol):
@@ -28,9 +29,12 @@ def role(model: str) -> Role:
     return cast(Role, importlib.import_module(name))
 
 
-def check(model: str) -> None:
-    """Raise ValueError for a simulated model that is not there."""
+def check(model: str, study: str) -> None:
+    """Raise ValueError, in one line, for a simulated model that is not there or does not play `study`."""
     role(model).knobs(model)
+    if role(model) is not importlib.import_module(STUDIES[study]):
+        presets = ", ".join(cast(Role, importlib.import_module(STUDIES[study])).PRESETS)
+        raise ValueError(f"--model {model!r} does not play the {study} study; simulated models that do: {presets}")
 
 
 def reply(model: str, messages: list[dict[str, str]], seed: int = 0) -> str:

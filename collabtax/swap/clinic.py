@@ -31,6 +31,8 @@ def digest_of(path: Path) -> str:
 @cache
 def questions(path: Path | None) -> tuple[tuple[Question, ...], tuple[Question, ...]]:
     """The questions for formation and for evaluation. Raises ValueError, in one line, for a file that is none."""
+    if path is not None:
+        digest_of(path)  # says in one line that it cannot be read
     pool = own_questions() if path is None else load(path)
     train = tuple(question for question in pool if question.split == "train")
     test = tuple(question for question in pool if question.split != "train")

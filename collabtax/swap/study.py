@@ -81,6 +81,12 @@ class Swap(Study):
             return seeds[game.seats.index(seat) :: len(game.seats)]
         return seeds
 
+    def check(self, settings: Settings) -> None:
+        if settings.medqa is not None:
+            from collabtax.swap.clinic import questions
+
+            questions(settings.medqa)
+
     def length(self, cell: Cell) -> int:
         return 2000 if cell.mode == "formation" else 100 if cell.mode == "labels" else 500
 
