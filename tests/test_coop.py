@@ -924,8 +924,8 @@ def test_an_episode_is_recorded_and_replayed_byte_for_byte(tmp_path, monkeypatch
         return {"choices": [{"message": message, "finish_reason": "stop"}], "usage": usage}
 
     monkeypatch.setattr("collabtax.sim.endpoint.respond", respond)
-    given = {"model": ["sim/perfect"], "study": ["coop"], "cassettes": str(tmp_path / "cassettes")}
-    cell = Cell("coop", world, world, mode, ("sim/perfect",), "repair")
+    given = {"model": ["sim/crew-perfect"], "study": ["coop"], "cassettes": str(tmp_path / "cassettes")}
+    cell = Cell("coop", world, world, mode, ("sim/crew-perfect",), "repair")
     rows = []
     for record_mode in ("new_episodes", "none"):
         known = settings({**given, "record_mode": record_mode}, tmp_path)

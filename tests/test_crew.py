@@ -157,13 +157,13 @@ def test_calls_say_what_was_done() -> None:
 @pytest.mark.parametrize("name", ["sim/crew-late=2", "sim/crew-early=0.1", "sim/crewx", "sim/crew-late=0.6,count=0.6"])
 def test_a_name_that_is_none(name: str) -> None:
     with pytest.raises(ValueError, match="sim/crew"):
-        cast.check(name)
+        cast.check(name, "coop")
 
 
 def test_presets_are_known_to_the_cast() -> None:
     assert set(crew.PRESETS) <= set(cast.names())
     for name in crew.PRESETS:
-        cast.check(name)
+        cast.check(name, "coop")
 
 
 @pytest.mark.parametrize(

@@ -37,7 +37,7 @@ def test_a_name_says_the_rates():
     assert knobs("sim/mate-task=0.3,partner=.4,lead=1,follow=0.0") == Knobs(task=0.3, partner=0.4, lead=1.0)
     assert knobs("sim/mate") == PRESETS["sim/mate"]
     assert set(PRESETS) <= set(cast.names())
-    cast.check("sim/mate-slip=0.5")
+    cast.check("sim/mate-slip=0.5", "swap")
 
 
 @pytest.mark.parametrize("name", [
@@ -46,7 +46,7 @@ def test_a_name_says_the_rates():
 ])  # fmt: skip
 def test_another_name_is_refused_with_what_there_is(name):
     with pytest.raises(ValueError, match=r"no simulated model .*; there are sim/mate, .*rates: task, partner, lead"):
-        cast.check(name)
+        cast.check(name, "swap")
 
 
 # What must come out ---------------------------------------------------------------------------------------------------
