@@ -19,11 +19,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from perf import line
-
-from tasks.base import seeded
-
 ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))
+
+from perf import line  # noqa: E402
+
+from tasks.base import seeded  # noqa: E402
+
 CELLS = 704
 MAKE = """
 import sys
