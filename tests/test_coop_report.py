@@ -7,6 +7,7 @@ import json
 import re
 import shutil
 import subprocess
+from itertools import pairwise
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -198,3 +199,18 @@ def test_a_trace_is_known_again_however_its_keys_are_ordered(tmp_path: Path) -> 
         pages.put_trace(path, one)
         found.add(path.read_bytes())
     assert len(found) == 1
+
+
+def test_timelines_are_figures_whose_spans_fill_an_episode(told: CoopTold) -> None:
+    from collabtax.coop.told import spans
+
+    drawn = told.figures()
+    assert drawn
+    assert all(figure.svg.startswith("<svg") and figure.rows for figure in drawn)
+    trace = next(iter(told.findings.lines[0].rows.values()))["data"]["trace"]
+    end = trace[-1]["at"]
+    for agent in trace[0]["agents"]:
+        mine = sorted((start, stop) for who, start, stop, _ in spans(trace) if who == agent)
+        assert mine[0][0] == 0.0
+        assert all(one[1] == other[0] for one, other in pairwise(mine))
+        assert mine[-1][1] == end

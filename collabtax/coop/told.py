@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
-from typing import ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from collabtax.cells import Cell, printable
 from collabtax.coop.metrics import Metrics, Repeats, repeats
@@ -19,6 +19,9 @@ from collabtax.settings import Settings
 from collabtax.statistics.intervals import Estimate, t_interval
 from collabtax.study import Number, Results, Row, Told
 from tasks.worlds.cooperation import CONSTRAINTS
+
+if TYPE_CHECKING:
+    from collabtax.report.figures import Figure
 
 MEASURES: Mapping[str, Callable[[Metrics], float | None]] = {  # the paper's eight, the last one by constraint below
     "score": lambda m: m["score"],
@@ -194,6 +197,24 @@ def difference(on: Line, off: Line) -> Difference:
     return Difference(on, off, seeds, changes)
 
 
+TIMELINES = 6  # settings whose first episode is drawn as a figure
+WORDS = {"R": "reasoning", "W": "waiting", "X": "executing", "I": "interrupted"}
+
+
+def spans(trace: Sequence[Mapping[str, Any]]) -> list[tuple[str, float, float, str]]:
+    """Agent, from, to and status, in seconds, of everything that a trace says agents were at."""
+    since: dict[str, tuple[float, str]] = dict.fromkeys(trace[0]["agents"], (0.0, "R"))
+    found = []
+    for event in trace:
+        if event["event"] == "status":
+            start, status = since[event["agent"]]
+            if event["at"] > start:
+                found.append((event["agent"], start, event["at"], WORDS[status]))
+            since[event["agent"]] = event["at"], event["to"]
+    end = trace[-1]["at"]
+    return found + [(agent, start, end, WORDS[status]) for agent, (start, status) in since.items() if end > start]
+
+
 class CoopTold(Told):
     """What teams achieve in worlds with cooperative constraints, and what repair changes."""
 
@@ -212,6 +233,22 @@ class CoopTold(Told):
 
     def warnings(self) -> list[str]:
         return list(warnings(self.findings))
+
+    def figures(self) -> Sequence[Figure]:
+        """A timeline of the first episode of each of the first settings."""
+        from collabtax.report.figures import timeline
+
+        drawn = []
+        for place, line in enumerate(self.findings.lines[:TIMELINES], 1):
+            trace = next(iter(line.rows.values()))["data"]["trace"]
+            talk = [
+                (event["at"], event["sender"], ", ".join(event["recipients"]), event["text"])
+                for event in trace if event["event"] == "message"
+            ]  # fmt: skip
+            done = [(event["at"], f"completed {event['task']}") for event in trace if event["event"] == "completed"]
+            title = f"{line.cell.task}, {line.cell.mode}, {line.cell.condition or 'plain'}"
+            drawn.append(timeline(f"timeline-{place}", title, spans(trace), talk[:200], done[:60], "seconds"))
+        return tuple(drawn)
 
     def lines(self, unplayed: Mapping[str, int]) -> list[str]:
         return list(lines(self.findings, unplayed))
