@@ -67,7 +67,7 @@ async def run_rollout(cell: Cell, seed: int, settings: Settings, chat: Chat, nee
         for other in needed:
             if other["outcome"] == "infrastructure":
                 raise EndpointError(f"{other['mode']} of {other['task']}, which it builds on, failed: {other['error']}")
-        about = {"models": {m: settings.models[m].host for m in cell.models}}
+        about = {"models": {m: settings.models[m].host for m in study.asks(settings, cell)}}
         with Cassette(settings.cassette(cell, seed), settings.record_mode, about) as cassette:
             played = await study.play(stage)
         unplayed = cassette.unplayed

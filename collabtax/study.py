@@ -174,6 +174,10 @@ class Study(ABC):
         """The settings of a cell, where its condition changes those of the run."""
         return settings
 
+    def asks(self, settings: Settings, cell: Cell) -> tuple[str, ...]:
+        """The models that a rollout of a cell asks: its own, and those that read or label beside them."""
+        return cell.models
+
     def seeds(self, settings: Settings, cell: Cell, seeds: range) -> Sequence[int]:
         """Which of a run's seeds a cell has."""
         return seeds

@@ -131,18 +131,18 @@ def write(
         OSError: the folder cannot be written, or holds somebody else's file where one of ours belongs.
     """
     place, pages = Folder(folder), titles(parts)
+    drawn = {part.page: part.told.figures() for part in parts}
     for part in parts:
         part.told.write(folder, pages)
-        drawn, where = part.told.figures(), folder / FIGURES / part.told.name
-        if drawn:
-            exports.write(drawn, where, kinds)
+        if drawn[part.page]:
+            exports.write(drawn[part.page], folder / FIGURES / part.told.name, kinds)
     put_styles(place)
     place.put("figures.css", b"/* " + MARK + b" */\n" + figures.style().encode())
     results = [one for part in parts for one in part.results]
     shown = [
         {
             "part": part, "told": part.told, "amount": amount(part.results), "numbers": part.told.headline()[:SHOWN],
-            "warnings": part.told.warnings(), "figure": next((one.html() for one in part.told.figures()), ""),
+            "warnings": part.told.warnings(), "figure": next((one.html() for one in drawn[part.page]), ""),
         }
         for part in parts
     ]  # fmt: skip

@@ -55,6 +55,7 @@ class ClinicGame(Game):
     version = 1
     seats = ("specialist",)
     roles = ("specialist_1", "specialist_2", "specialist_3", COORDINATOR)
+    decisions = 2 * len(roles) * Clinic.rounds
 
     def replaced(self, seat: str, repetition: int) -> int:
         return seeded("clinic", "replaced", repetition).randrange(len(self.roles) - 1)

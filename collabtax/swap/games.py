@@ -41,6 +41,11 @@ class Game(ABC):
         """The index of the member that is replaced in a repetition: the one of that seat."""
         return self.roles.index(seat)
 
+    @property
+    @abstractmethod
+    def decisions(self) -> int:
+        """The most that a team is asked in an episode, retries apart."""
+
     @abstractmethod
     def formation_tasks(self, repetition: int, configuration: Configuration, settings: Settings) -> list[str]:
         """Names of the tasks that a team is formed on, in order."""
@@ -234,6 +239,10 @@ class KitchenGame(Embodied):
     level: ClassVar[int]
 
     @property
+    def decisions(self) -> int:
+        return len(self.roles) * Kitchen(self.orders[0]).horizon
+
+    @property
     def orders(self) -> tuple[str, ...]:
         return orders_of(self.level)
 
@@ -312,6 +321,7 @@ class ForestGame(Embodied):
     version = 1
     seats = ("agent",)
     roles = ("agent_1", "agent_2", "agent_3")
+    decisions = len(roles) * Forest.rounds
     in_turn = False
 
     def replaced(self, seat: str, repetition: int) -> int:

@@ -94,6 +94,9 @@ class Swap(Study):
         temperature = Configuration.of(cell.condition).temperature
         return settings if temperature is None else replace(settings, temperature=temperature)
 
+    def asks(self, settings: Settings, cell: Cell) -> tuple[str, ...]:
+        return (*cell.models, *(settings.labeller if cell.mode in ("labels", "paraphrase") else ()))
+
     def said(self, settings: Settings, cell: Cell) -> dict[str, Any]:
         said: dict[str, Any] = {"temperature": settings.temperature}
         if settings.turn_cap and cell.family != "clinic":
@@ -211,7 +214,7 @@ class Swap(Study):
     def loads(self, settings: Settings, cell: Cell) -> tuple[Load, Load, Load]:
         configuration = Configuration.of(cell.condition)
         episodes = 2 * configuration.formation if cell.mode == "formation" else settings.episodes
-        steps = {"kitchen-l1": 48, "kitchen-l2": 68, "kitchen-l3": 104, "forest": 36, "clinic": 24}[cell.task]
+        steps = games()[cell.task].decisions
         found = []
         for part, reply in zip((0.25, 0.5, 1.0), REPLY, strict=True):
             calls = episodes * steps * part * (1 + configuration.planners / 2)

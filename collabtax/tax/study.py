@@ -144,6 +144,9 @@ class Tax(Study):
     def under(self, settings: Settings, cell: Cell) -> Settings:
         return replace(settings, **SWEEPS[cell.condition]) if cell.condition in SWEEPS else settings
 
+    def asks(self, settings: Settings, cell: Cell) -> tuple[str, ...]:
+        return (*cell.models, *(reader for reader in settings.extractors if reader != "program"))
+
     def said(self, settings: Settings, cell: Cell) -> dict[str, Any]:
         said = {
             "friction": settings.friction, "difficulty": settings.difficulty, "temperature": settings.temperature,
